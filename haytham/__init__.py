@@ -1,0 +1,63 @@
+"""Sessions of phased, multi-agent workflows as markdown and git."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from haytham.checkpoint.checkpoint_manager import CheckpointManager
+    from haytham.domain.errors import (
+        BrokenRepository,
+        Conflict,
+        HaythamError,
+        InternalError,
+        InvalidDocument,
+        InvalidInput,
+        Locked,
+        NotFound,
+        StorageFailure,
+    )
+    from haytham.project.project_manager import ProjectManager
+    from haytham.session.handle import Session, open_session
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "haytham.checkpoint.checkpoint_manager": ("CheckpointManager",),
+    "haytham.domain.errors": (
+        "BrokenRepository",
+        "Conflict",
+        "HaythamError",
+        "InternalError",
+        "InvalidDocument",
+        "InvalidInput",
+        "Locked",
+        "NotFound",
+        "StorageFailure",
+    ),
+    "haytham.project.project_manager": ("ProjectManager",),
+    "haytham.session.handle": ("Session", "open_session"),
+}
+
+__all__ = [
+    "BrokenRepository",
+    "CheckpointManager",
+    "Conflict",
+    "HaythamError",
+    "InternalError",
+    "InvalidDocument",
+    "InvalidInput",
+    "Locked",
+    "NotFound",
+    "ProjectManager",
+    "Session",
+    "StorageFailure",
+    "open_session",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Imports a public name when it is first asked for, so that `import haytham` costs nothing."""
+    for module, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(module), name)
+    raise AttributeError(name)

@@ -1,0 +1,1 @@
+"""Values, rules, workflow data, errors: no input or output, no third party."""

@@ -1,0 +1,90 @@
+"""What commits say: a subject for people, trailers for machines."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from haytham.domain.choices import Action, PhaseStatus
+from haytham.domain.workflow import Phase
+
+Value = Mapping[str, Any]
+
+
+def message(subject: str, body: str = "", trailers: Mapping[str, object] | None = None) -> str:
+    """Joins subject, body and trailers; a trailer that is None is left out."""
+    lines = [f"Haytham-{key}: {value}" for key, value in (trailers or {}).items() if value is not None]
+    text = "\n\n".join(part for part in (subject, body, "\n".join(lines)) if part)
+    return "".join(char for char in text if char.isprintable() or char == "\n") + "\n"
+
+
+def phase(phase_: Phase, checkpoint: Value, content: str, *, recovered: bool = False) -> str:
+    """Tells that a phase reached a status."""
+    status = PhaseStatus(checkpoint["metadata"]["status"])
+    trailers = {
+        "Phase": phase_.number,
+        "Status": status.value,
+        "Attempt": checkpoint["metadata"]["retry_count"] + 1,
+        "Content": content,
+        "Recovered": "yes" if recovered else None,
+    }
+    words = {PhaseStatus.REQUIRES_RETRY: "sent back for another attempt"}.get(status, status.value.replace("_", " "))
+    return message(f"{_title(phase_)} {words}", _summary(checkpoint), trailers)
+
+
+def output(phase_: Phase, agent: str, content: str) -> str:
+    """Tells that an output came after its phase had been reported."""
+    trailers = {"Phase": phase_.number, "Agent": agent, "Content": content}
+    return message(f"{_title(phase_)}: output of {agent}", trailers=trailers)
+
+
+def review(phase_: Phase, feedback: Value) -> str:
+    """Tells what a review decided."""
+    action = feedback["action"]["action"]
+    verbs = {
+        Action.APPROVED: "approved",
+        Action.RETRY_WITH_CHANGES: "needs changes",
+        Action.SKIP_PHASE: "is to be skipped",
+        Action.MAX_RETRIES_EXCEEDED: "has used up its attempts",
+        None: "review noted",
+    }
+    changes = len(feedback["requested_changes"])
+    body = f"{changes} requested change{'s' if changes != 1 else ''}" if changes else ""
+    trailers = {
+        "Phase": phase_.number,
+        "Decision": action,
+        "Reviewed-Content": feedback["subject"]["content"],
+        "Reviewer": feedback["review"]["reviewer"],
+    }
+    return message(f"{_title(phase_)} {verbs[action]}", body, trailers)
+
+
+def edit(names: list[str]) -> str:
+    """Tells that somebody's own edit was put into history as it was found."""
+    subject = f"{names[0]} as edited by hand" if len(names) == 1 else f"{len(names)} files as edited by hand"
+    return message(subject, "\n".join(names) if len(names) > 1 else "", {"Edited": "yes"})
+
+
+def figures(duration: float | None) -> str:
+    """Writes a duration as hours, minutes, seconds."""
+    if duration is None:
+        return ""
+    whole = int(duration)
+    hours, minutes, seconds = whole // 3600, whole // 60 % 60, whole % 60
+    parts = [f"{hours}h" if hours else "", f"{minutes}m" if minutes else "", f"{seconds}s"]
+    return " ".join(part for part in parts if part)
+
+
+def _title(phase_: Phase) -> str:
+    return f"Phase {phase_.number} {phase_.name}"
+
+
+def _summary(checkpoint: Value) -> str:
+    count, metrics = len(checkpoint["agents"]), checkpoint["metrics"]
+    parts = [
+        f"{count} agent{'s' if count != 1 else ''}" if count else "",
+        f"{metrics['total_tokens']:,} tokens" if metrics["total_tokens"] is not None else "",
+        f"${metrics['cost']:.4f}" if metrics["cost"] is not None else "",
+        figures(checkpoint["metadata"]["duration"]),
+    ]
+    first = ", ".join(part for part in parts if part)
+    errors = [f"Error: {error.splitlines()[0][:200]}" for error in checkpoint.get("errors", ()) if error.strip()]
+    return "\n".join([*([first] if first else []), *errors])

@@ -1,0 +1,96 @@
+"""How far a session got: what its manifest says, derived from its checkpoints."""
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from haytham.domain.choices import PhaseStatus, SessionStatus
+from haytham.domain.workflow import Phase, Workflow
+
+Value = Mapping[str, Any]
+
+_DERIVED_LATER = "last_updated"
+
+
+def manifest(identity: Value, workflow: Workflow, checkpoints: Mapping[int, Value | None], now: str) -> dict[str, Any]:
+    """Builds the value of a session's manifest; `identity` is the metadata of an earlier one."""
+    phases = workflow.phases_in(identity["execution_mode"])
+    statuses = {phase.number: status_of(checkpoints.get(phase.number)) for phase in phases}
+    current = current_phase(phases, statuses)
+    status = session_status(statuses, closed=identity["closed"] is not None)
+    return {
+        "metadata": {**identity, "last_updated": now, "status": status.value},
+        "phases": [_row(phase, checkpoints.get(phase.number)) for phase in phases],
+        "current_phase": {
+            "phase": current.number,
+            "name": current.name,
+            "status": statuses[current.number].value,
+            "can_resume": status is not SessionStatus.COMPLETED,
+        },
+        "metrics": totals(checkpoints),
+    }
+
+
+def same(one: Value, other: Value) -> bool:
+    """Tells whether two manifests say the same, apart from when they were written."""
+    return _undated(one) == _undated(other)
+
+
+def status_of(checkpoint: Value | None) -> PhaseStatus:
+    """Returns the status of a phase, given its checkpoint."""
+    return PhaseStatus(checkpoint["metadata"]["status"]) if checkpoint else PhaseStatus.PENDING
+
+
+def current_phase(phases: tuple[Phase, ...], statuses: Mapping[int, PhaseStatus]) -> Phase:
+    """Returns the first phase that is not done, or the last one when all are."""
+    return next((phase for phase in phases if not statuses[phase.number].is_done), phases[-1])
+
+
+def session_status(statuses: Mapping[int, PhaseStatus], *, closed: bool) -> SessionStatus:
+    """Returns the status of a session, given those of its phases."""
+    if closed or all(status.is_done for status in statuses.values()):
+        return SessionStatus.COMPLETED
+    if PhaseStatus.FAILED in statuses.values():
+        return SessionStatus.FAILED
+    return SessionStatus.IN_PROGRESS
+
+
+def totals(checkpoints: Mapping[int, Value | None]) -> dict[str, float]:
+    """Adds up what the phases took; in decimals, so that cents stay cents."""
+    known = [checkpoint for checkpoint in checkpoints.values() if checkpoint]
+    return {
+        "total_duration": total(each["metadata"]["duration"] for each in known) or 0,
+        "total_tokens": int(total(each["metrics"]["total_tokens"] for each in known) or 0),
+        "total_cost": total(each["metrics"]["cost"] for each in known) or 0,
+    }
+
+
+def total(figures: Any) -> float | None:
+    """Adds the figures that are known; None if none is."""
+    known = [Decimal(repr(figure)) for figure in figures if figure is not None]
+    if not known:
+        return None
+    result = sum(known, Decimal(0))
+    return int(result) if result == int(result) and all(each == int(each) for each in known) else float(result)
+
+
+def rounded_seconds(duration: float | None) -> str | None:
+    """Writes a duration as people like to read it in a table."""
+    return None if duration is None else f"{int(duration)}s"
+
+
+def _row(phase: Phase, checkpoint: Value | None) -> dict[str, Any]:
+    metadata = checkpoint["metadata"] if checkpoint else {}
+    return {
+        "phase": phase.number,
+        "name": phase.name,
+        "status": status_of(checkpoint).value,
+        "started": metadata.get("started"),
+        "completed": metadata.get("completed"),
+        "duration": rounded_seconds(metadata.get("duration")),
+    }
+
+
+def _undated(value: Value) -> dict[str, Any]:
+    metadata = {key: each for key, each in value["metadata"].items() if key != _DERIVED_LATER}
+    return {**value, "metadata": metadata}
