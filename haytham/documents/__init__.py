@@ -1,0 +1,1 @@
+"""Text to values, values to text: no disk."""

@@ -1,0 +1,117 @@
+"""Validates values by the package's JSON Schemas: the gateway to jsonschema.
+
+Schemas come from the package only; a reference to anything outside is refused, so nothing is ever fetched.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from haytham import resources
+from haytham.domain import suggestions
+
+if TYPE_CHECKING:
+    from jsonschema import Draft202012Validator
+
+Schema = Mapping[str, Any]
+Path = tuple[str | int, ...]
+
+_SHOWN = 80
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Fault:
+    """One violation of a schema, in words: where in the value, and what."""
+
+    path: Path
+    message: str
+    hint: str = ""
+
+
+@cache
+def schema(kind: str) -> Schema:
+    """Returns the schema of a kind."""
+    loaded: Schema = json.loads(resources.text("schemas", f"{kind}.schema.json"))
+    return loaded
+
+
+def faults(kind: str, value: object) -> list[Fault]:
+    """Returns every violation, in the order of the schema; an empty list means that the value is valid."""
+    errors = sorted(_validator(kind).iter_errors(value), key=lambda error: [str(key) for key in error.absolute_path])
+    return [fault for error in errors for fault in _in_words(error)]
+
+
+def is_valid(kind: str, value: object) -> bool:
+    """Tells whether a value is valid; quicker than listing its faults."""
+    return bool(_validator(kind).is_valid(value))
+
+
+@cache
+def _validator(kind: str) -> "Draft202012Validator":
+    from jsonschema import Draft202012Validator
+    from referencing import Registry
+
+    return Draft202012Validator(schema(kind), registry=Registry(), format_checker=Draft202012Validator.FORMAT_CHECKER)
+
+
+def _in_words(error: Any) -> Iterator[Fault]:
+    path: Path = tuple(error.absolute_path)
+    if error.validator == "required":
+        properties = error.schema["properties"]
+        for key in error.validator_value:
+            if key not in error.instance:
+                title = properties[key].get("title", key)
+                yield Fault(path=(*path, key), message=f"{title} is missing.", hint=_example(title, properties[key]))
+    elif error.validator == "additionalProperties" and "properties" in error.schema:
+        known = list(error.schema["properties"])
+        for key in sorted(set(error.instance) - set(known)):
+            yield Fault(path=path, message=f"{key!r} is not known here.", hint=suggestions.allowed(key, known))
+    else:
+        title = error.schema.get("title") or (str(path[-1]) if path else "the value")
+        yield Fault(path=path, message=f"{title} is {_shown(error.instance)}.", hint=_expectation(error))
+
+
+def _expectation(error: Any) -> str:
+    rule = error.schema
+    if "enum" in rule:
+        return suggestions.allowed(str(error.instance), [str(each) for each in rule["enum"] if each is not None])
+    if error.validator == "minimum":
+        return f"it must be at least {error.validator_value}."
+    if error.validator == "pattern" and "description" in rule:
+        return f"{rule['description']}."
+    return f"{expected(rule)} is expected."
+
+
+def expected(rule: Schema) -> str:
+    """Names in words what a schema of one value wants."""
+    words = {
+        "integer": "a whole number",
+        "number": "a number",
+        "boolean": "true or false",
+        "string": "a text",
+        "array": "a list",
+        "object": "a group of fields",
+    }
+    if rule.get("format") == "date-time":
+        return "a date and time such as 2026-01-31T10:00:00Z"
+    if "description" in rule:
+        return str(rule["description"])
+    types = rule.get("type", "string")
+    first = types if isinstance(types, str) else next(each for each in types if each != "null")
+    return words.get(first, f"something of the form {rule.get('pattern', first)}")
+
+
+def _example(title: str, rule: Schema) -> str:
+    if rule.get("layout"):
+        return f'add a section "{title}".'
+    allowed = [str(each) for each in rule.get("enum", ()) if each is not None]
+    if allowed:
+        return f'add "- {title}: {allowed[0]}". Allowed: {", ".join(allowed)}.'
+    return f'add "- {title}: …"; {expected(rule)} is expected.'
+
+
+def _shown(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False) if not isinstance(value, float) else repr(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
