@@ -1,0 +1,1 @@
+"""Paths, files, git: what is on disk, durably."""

@@ -1,0 +1,288 @@
+"""Writes files so that they are there after a crash, whole: the one module that does.
+
+Each file is written beside its place, flushed, renamed into place; then the folders are flushed.
+A symbolic link is never followed.
+"""
+
+import errno
+import os
+import secrets
+import shutil
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from haytham.domain.errors import Conflict, InvalidInput, Location, StorageFailure
+
+_TEMPORARY = ".haytham-tmp"
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_READ_ONLY = {errno.EROFS, errno.EACCES, errno.EPERM}
+
+
+def read_bytes(path: Path) -> bytes | None:
+    """Returns a file's bytes, or None if there is no such file; a link or a folder in its place is an error."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise _translated(error, path) from error
+    try:
+        with os.fdopen(descriptor, "rb") as file:
+            return file.read()
+    except OSError as error:
+        raise _translated(error, path) from error
+
+
+def read_text(path: Path) -> str | None:
+    """Returns a file's text without changing a byte of it, or None; raises InvalidInput if it is not UTF-8."""
+    data = read_bytes(path)
+    if data is None:
+        return None
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise InvalidInput(
+            f"the file is not UTF-8: byte {error.start} is 0x{data[error.start]:02x}.",
+            location=Location(path=str(path), line=line),
+            hint="save it as UTF-8 in your editor.",
+        ) from error
+
+
+def write(contents: Mapping[Path, bytes], expected: Mapping[Path, bytes | None] | None = None) -> None:
+    """Writes files, in the order given, durably.
+
+    Where `expected` names a file, it must still hold those bytes (None: not exist) just before it is replaced;
+    otherwise Conflict is raised and that file and those after it are left as they are.
+    """
+    temporaries: dict[Path, Path] = {}
+    with _translating(), _removing(temporaries):
+        for path, data in contents.items():
+            temporaries[path] = _write_temporary(path, data)
+        for path in contents:
+            if expected is not None and path in expected:
+                _check_unchanged(path, expected[path])
+            temporaries[path].replace(path)
+            del temporaries[path]
+        for folder in dict.fromkeys(path.parent for path in contents):
+            flush_folder(folder)
+
+
+def write_temporary(path: Path, data: bytes) -> Path:
+    """Writes bytes durably beside a path, for `replace_under_lock`; returns where."""
+    with _translating():
+        return _write_temporary(path, data)
+
+
+def replace_under_lock(temporary: Path, path: Path, is_current: Callable[[], bool]) -> bool:
+    """Moves a temporary file into a place that git guards by a file named `.lock` beside it.
+
+    Returns False, and changes nothing, if somebody else holds that lock or `is_current` says no.
+    The lock is a hard link to the temporary file, so that `sweep_lock` can tell ours from git's.
+    """
+    lock = _lock_of(path)
+    with _translating(), _removing({path: temporary}):
+        try:
+            os.link(temporary, lock)
+        except FileExistsError:
+            return False
+        try:
+            if not is_current():
+                return False
+            temporary.replace(path)
+        finally:
+            lock.unlink(missing_ok=True)
+    return True
+
+
+def sweep_lock(path: Path, stale_after: float) -> bool:
+    """Removes a lock file that nobody holds; call it only while holding Haytham's own lock.
+
+    Ours is told by its inode, whatever its age; one of git's own is left alone until it is `stale_after` seconds old.
+    Returns whether the way is free.
+    """
+    lock = _lock_of(path)
+    try:
+        found = lock.stat()
+    except FileNotFoundError:
+        return True
+    own = {_inode(each) for each in (path, *temporaries_in(path.parent))}
+    if found.st_ino in own or time.time() - found.st_mtime > stale_after:
+        with _translating():
+            lock.unlink(missing_ok=True)
+        return True
+    return False
+
+
+def write_cache(path: Path, data: bytes) -> None:
+    """Writes a file that may be lost: replaced as a whole, but not flushed."""
+    temporary = temporary_name(path)
+    with _translating(), _removing({path: temporary}):
+        temporary.write_bytes(data)
+        temporary.replace(path)
+
+
+def build_folder(temporary: Path, final: Path, build: Callable[[], None]) -> bool:
+    """Builds a folder under a temporary name; it appears under its final one durably, at once, or not at all.
+
+    Returns False if the final one was there first.
+    """
+    make_folder(final.parent)
+    with _translating():
+        try:
+            temporary.mkdir()
+            build()
+            flush_tree(temporary)
+            temporary.rename(final)
+        except OSError as error:
+            if error.errno in {errno.ENOTEMPTY, errno.EEXIST} and final.is_dir():
+                return False
+            raise
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+        flush_folder(final.parent)
+        return True
+
+
+def make_folder(path: Path) -> None:
+    """Makes a folder and its parents, durably; an existing one is fine."""
+    missing = []
+    folder = path
+    while not folder.is_dir():
+        missing.append(folder)
+        folder = folder.parent
+    with _translating():
+        for each in reversed(missing):
+            each.mkdir(exist_ok=True)
+            flush_folder(each.parent)
+
+
+def flush_folder(path: Path) -> None:
+    """Makes the names in a folder durable."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def flush_tree(path: Path) -> None:
+    """Makes everything below a folder durable."""
+    with _translating():
+        for folder, _, names in os.walk(path):
+            for name in names:
+                descriptor = os.open(Path(folder, name), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+                try:
+                    os.fsync(descriptor)
+                finally:
+                    os.close(descriptor)
+            flush_folder(Path(folder))
+
+
+def temporary_name(path: Path) -> Path:
+    """Returns a free name beside a path, which `sweep` recognises."""
+    return path.with_name(f".{path.name[:100]}.{secrets.token_hex(6)}{_TEMPORARY}")
+
+
+def temporaries_in(folder: Path) -> list[Path]:
+    """Returns what writers that died left in a folder."""
+    with suppress(FileNotFoundError):
+        return [Path(entry.path) for entry in os.scandir(folder) if entry.name.endswith(_TEMPORARY)]
+    return []
+
+
+def sweep(folders: Iterable[Path]) -> list[Path]:
+    """Removes what writers that died left behind; call it only while holding the lock of these folders."""
+    swept = [path for folder in folders for path in temporaries_in(folder)]
+    with _translating():
+        for path in swept:
+            path.unlink(missing_ok=True)
+    return swept
+
+
+def is_link(path: Path) -> bool:
+    """Tells whether a path is a symbolic link."""
+    return path.is_symlink()
+
+
+def _lock_of(path: Path) -> Path:
+    return path.with_name(f"{path.name}.lock")
+
+
+def _inode(path: Path) -> int | None:
+    try:
+        return path.lstat().st_ino
+    except FileNotFoundError:
+        return None
+
+
+def _write_temporary(path: Path, data: bytes) -> Path:
+    temporary = temporary_name(path)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(temporary, flags, 0o644)
+    try:
+        remaining = memoryview(data)
+        while remaining:
+            remaining = remaining[os.write(descriptor, remaining) :]
+        os.fsync(descriptor)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    finally:
+        os.close(descriptor)
+    return temporary
+
+
+def _check_unchanged(path: Path, expected: bytes | None) -> None:
+    if read_bytes(path) != expected:
+        raise Conflict(
+            f"{path.name} was changed by someone else meanwhile; their text is untouched and ours was not written.",
+            location=Location(path=str(path)),
+            hint="read it again, then repeat the call.",
+        )
+
+
+@contextmanager
+def _removing(temporaries: Mapping[Path, Path]) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        for path in temporaries.values():
+            with suppress(OSError):
+                path.unlink(missing_ok=True)
+
+
+@contextmanager
+def _translating() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        if isinstance(error, StorageFailure):
+            raise
+        raise _translated(error, Path(error.filename or "")) from error
+
+
+def _translated(error: OSError, path: Path) -> StorageFailure:
+    if error.errno in _FULL:
+        what, hint = "the disk is full", "free some space and repeat the call."
+    elif error.errno in _READ_ONLY:
+        what, hint = "this place cannot be written", "check its permissions, or choose another base folder."
+    elif error.errno in {errno.ENOTDIR, errno.EEXIST}:
+        what, hint = (
+            "there is a file where a folder is needed",
+            "move that file, or choose another base folder.",
+        )
+    elif error.errno == errno.ELOOP:
+        what, hint = (
+            "this is a symbolic link, which Haytham does not follow",
+            "put the real file or folder there.",
+        )
+    else:
+        what, hint = (
+            f"the disk refused: {error.strerror or error}",
+            "nothing was acknowledged; repeat the call.",
+        )
+    location = Location(path="" if path == Path() else str(path))
+    return StorageFailure(f"{what} (errno {error.errno}).", location=location, hint=hint)

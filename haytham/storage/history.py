@@ -1,0 +1,322 @@
+"""The history of one folder: commits made in process, read in process. The gateway to pygit2.
+
+Only the paths it is given are committed; a person's staged changes, branch and settings stay as they are.
+No hook, no filter and no program of the repository is ever run, and no repository is ever searched for upwards.
+"""
+
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from haytham.domain.errors import BrokenRepository, Conflict, InternalError, Location
+from haytham.storage import files, git_objects
+from haytham.storage.git_objects import BLOB, FILE_MODE, FOLDER_MODE, GitObject
+
+if TYPE_CHECKING:
+    import pygit2
+
+_STALE_LOCK = 600.0  # seconds; git holds a lock for moments
+_PATIENCE = 2.0  # seconds to wait for a git command of the user's that is just now at work
+
+Entries = dict[str, tuple[int, str]]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Person:
+    """Whom a commit is by."""
+
+    name: str
+    email: str
+
+    def __str__(self) -> str:
+        return f"{_bare(self.name) or 'unknown'} <{_bare(self.email)}>"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Entry:
+    """One commit, as the log tells it."""
+
+    id: str
+    author: Person
+    time: datetime
+    subject: str
+    body: str
+    trailers: Mapping[str, str]
+
+
+class History:
+    """The git repository inside a folder, on one branch."""
+
+    def __init__(self, folder: Path, branch: str) -> None:
+        self.folder = folder
+        self.branch = branch
+        self.git_folder = folder / ".git"
+        self._ref = f"refs/heads/{branch}"
+
+    def create(self) -> None:
+        """Makes an empty repository on the branch."""
+        _pygit2().init_repository(str(self.folder), initial_head=self.branch).free()
+        (self.git_folder / self._ref).parent.mkdir(parents=True, exist_ok=True)
+
+    def check(self) -> None:
+        """Raises BrokenRepository if the repository is gone, damaged, or on another branch."""
+        with self._open() as repository:
+            self._check_branch(repository)
+            self._head_tree(repository)
+
+    def sweep(self) -> list[Path]:
+        """Removes what a writer that died left inside the repository; call it only under the lock."""
+        ref = self.git_folder / self._ref
+        files.sweep_lock(ref, _STALE_LOCK)
+        files.sweep_lock(self.git_folder / "index", _STALE_LOCK)
+        return files.sweep([self.git_folder, ref.parent, self.git_folder / "objects" / "pack"])
+
+    def head(self) -> str | None:
+        """Returns the id of the newest commit, or None before the first."""
+        with self._open() as repository:
+            return self._head_id(repository)
+
+    def read(self, path: str, commit: str | None = None) -> bytes | None:
+        """Returns a file as it was committed, by default last; None if it was not."""
+        with self._open() as repository:
+            tree: Any = repository[commit].peel(_pygit2().Tree) if commit else self._head_tree(repository)
+            if tree is None or path not in tree:
+                return None
+            entry = tree[path]
+            return bytes(entry.data) if isinstance(entry, _pygit2().Blob) else None
+
+    def blob_ids(self, paths: Iterable[str]) -> dict[str, str]:
+        """Returns the ids of those of these files that are in the newest commit, by path."""
+        with self._open() as repository:
+            tree = self._head_tree(repository)
+            return {path: str(tree[path].id) for path in paths if path in tree} if tree is not None else {}
+
+    def entries(self) -> Iterator[Entry]:
+        """Yields the commits of the branch, newest first."""
+        with self._open() as repository:
+            head = self._head_id(repository)
+            if head is not None:
+                for commit in repository.walk(head):
+                    yield _entry(commit)
+
+    def commit(self, changes: Mapping[str, bytes | None], message: str, author: Person, when: datetime) -> str:
+        """Commits these files and nothing else, durably; None as bytes removes a file. Returns the commit's id.
+
+        Raises Conflict if somebody else committed meanwhile.
+        """
+        with self._open() as repository:
+            self._check_branch(repository)
+            base = self._head_id(repository)
+            objects: dict[str, GitObject] = {}
+            tree_id = self._tree(repository, self._head_tree(repository), _nested(changes), objects)
+            stamp = f"{author} {int(when.timestamp())} +0000"
+            commit = git_objects.commit(tree_id, [base] if base else [], stamp, stamp, message)
+            objects[commit.id] = commit
+            self._write_pack(objects)
+            self._move_ref(repository, base, commit.id)
+        self._verify(commit.id, objects)
+        self.refresh_index(changes)
+        return commit.id
+
+    def refresh_index(self, changes: Mapping[str, bytes | None]) -> None:
+        """Brings the index up to date for these paths, so that `git status` is clean for people.
+
+        The index is a cache: where git itself is at work on it, it is left alone.
+        """
+        index, current = self.git_folder / "index", files.read_bytes(self.git_folder / "index")
+        temporary = files.temporary_name(index)
+        try:
+            entries = self._index_at(temporary, current)
+        except _pygit2().GitError:  # a broken one is built anew
+            temporary.unlink(missing_ok=True)
+            entries = self._index_at(temporary, None)
+            current = files.read_bytes(index)
+        with self._open() as repository:
+            if current is None or not len(entries):
+                tree = self._head_tree(repository)
+                if tree is not None:
+                    entries.read_tree(tree)
+        for path, data in changes.items():
+            if data is None:
+                if path in entries:
+                    entries.remove(path)
+            else:
+                oid = git_objects.make(BLOB, data).id
+                entries.add(_pygit2().IndexEntry(path, _pygit2().Oid(hex=oid), _pygit2().enums.FileMode.BLOB))
+        entries.write()
+        files.replace_under_lock(temporary, index, lambda: files.read_bytes(index) == current)
+
+    # Steps of a commit
+
+    def _tree(
+        self,
+        repository: "pygit2.Repository",
+        tree: "pygit2.Tree | None",
+        changes: Mapping[str, object],
+        objects: dict[str, GitObject],
+    ) -> str:
+        entries: Entries = {str(each.name): (each.filemode, str(each.id)) for each in tree or ()}
+        for name, change in changes.items():
+            if isinstance(change, dict):
+                is_folder = name in entries and entries[name][0] == FOLDER_MODE
+                below: Any = repository[entries[name][1]] if is_folder else None
+                entries[name] = (FOLDER_MODE, self._tree(repository, below, change, objects))
+            elif change is None:
+                entries.pop(name, None)
+            else:
+                blob = git_objects.make(BLOB, bytes(change))  # type: ignore[call-overload]  # _nested leaves only bytes
+                entries[name] = (FILE_MODE, blob.id)
+                if blob.id not in repository:
+                    objects[blob.id] = blob
+        made = git_objects.tree(entries)
+        if made.id not in repository:
+            objects[made.id] = made
+        return made.id
+
+    def _write_pack(self, objects: Mapping[str, GitObject]) -> None:
+        pack = git_objects.pack(objects.values())
+        folder = self.git_folder / "objects" / "pack"
+        files.write({folder / f"{pack.name}.pack": pack.data, folder / f"{pack.name}.idx": pack.index})
+
+    def _move_ref(self, repository: "pygit2.Repository", base: str | None, commit: str) -> None:
+        ref = self.git_folder / self._ref
+        files.make_folder(ref.parent)
+        deadline = time.monotonic() + _PATIENCE
+        while True:
+            temporary = files.write_temporary(ref, f"{commit}\n".encode())
+            if files.replace_under_lock(temporary, ref, lambda: self._head_id(repository) == base):
+                files.flush_folder(ref.parent)
+                return
+            if self._head_id(repository) != base:
+                raise Conflict(
+                    f"someone else committed to {self.branch} meanwhile; nothing was committed.",
+                    location=Location(path=str(self.folder)),
+                    hint="repeat the call.",
+                )
+            if time.monotonic() > deadline:
+                raise BrokenRepository(
+                    f"git's own lock on {self.branch} does not go away; nothing was committed.",
+                    location=Location(path=f"{ref}.lock"),
+                    hint="if no git command is running in this folder, remove that file and repeat the call.",
+                )
+            time.sleep(0.01)
+
+    def _verify(self, commit: str, objects: Mapping[str, GitObject]) -> None:
+        """Reads back what was written: a full disk has been seen to report success."""
+        with self._open() as repository:
+            if self._head_id(repository) != commit:
+                raise Conflict(
+                    f"{self.branch} moved while it was committed to.",
+                    location=Location(path=str(self.folder)),
+                )
+            for oid, made in objects.items():
+                if oid not in repository or repository.read(oid)[1] != made.data:
+                    raise InternalError(f"object {oid} of commit {commit} does not read back.")
+
+    # Reading
+
+    @contextmanager
+    def _open(self) -> Iterator["pygit2.Repository"]:
+        library = _pygit2()
+        try:
+            repository = library.Repository(str(self.git_folder), library.enums.RepositoryOpenFlag.NO_SEARCH)
+        except library.GitError as error:
+            raise BrokenRepository(
+                f"there is no git repository that can be read: {error}.",
+                location=Location(path=str(self.git_folder)),
+                hint="the documents beside it are untouched; restore the folder .git from a copy or a clone.",
+            ) from error
+        try:
+            yield repository
+        finally:
+            repository.free()
+
+    def _check_branch(self, repository: "pygit2.Repository") -> None:
+        target = repository.lookup_reference("HEAD").target
+        if target != self._ref:
+            shown = str(target).removeprefix("refs/heads/")
+            raise BrokenRepository(
+                f"the folder is on {shown!r}; its branch is {self.branch!r}.",
+                location=Location(path=str(self.folder)),
+                hint=f"run: git switch {self.branch}",
+            )
+
+    def _head_id(self, repository: "pygit2.Repository") -> str | None:
+        reference = repository.references.get(self._ref)
+        return str(reference.target) if reference is not None else None
+
+    def _head_tree(self, repository: "pygit2.Repository") -> "pygit2.Tree | None":
+        head = self._head_id(repository)
+        if head is None:
+            return None
+        try:
+            tree: pygit2.Tree = repository[head].peel(_pygit2().Tree)
+        except (KeyError, ValueError, _pygit2().GitError) as error:
+            raise BrokenRepository(
+                f"the newest commit {head} cannot be read: {error}.",
+                location=Location(path=str(self.git_folder)),
+                hint="the documents beside it are untouched; restore the folder .git from a copy or a clone.",
+            ) from error
+        return tree
+
+    @staticmethod
+    def _index_at(path: Path, content: bytes | None) -> "pygit2.Index":
+        if content is not None:
+            path.write_bytes(content)
+        index: pygit2.Index = _pygit2().Index(str(path))
+        return index
+
+
+def user_identity() -> Person | None:
+    """Returns who the user is to git, from their own settings, or None if they have not said."""
+    try:
+        config = _pygit2().Config.get_global_config()
+        return Person(name=str(config["user.name"]), email=str(config["user.email"]))
+    except (KeyError, OSError):
+        return None
+
+
+def blob_id(data: bytes) -> str:
+    """Returns the id that git gives to a file with these bytes."""
+    return git_objects.make(BLOB, data).id
+
+
+def _pygit2() -> Any:
+    import pygit2
+
+    return pygit2
+
+
+def _nested(changes: Mapping[str, bytes | None]) -> dict[str, object]:
+    nested: dict[str, object] = {}
+    for path, data in changes.items():
+        *folders, name = path.split("/")
+        level = nested
+        for folder in folders:
+            level = level.setdefault(folder, {})  # type: ignore[assignment]  # folders hold dicts only
+        level[name] = data
+    return nested
+
+
+def _entry(commit: "pygit2.Commit") -> Entry:
+    subject, _, rest = commit.message.partition("\n")
+    trailers = dict(commit.message_trailers)
+    body = rest.strip("\n")
+    if trailers:
+        body = body.rpartition("\n\n")[0] if "\n\n" in body else ""
+    return Entry(
+        id=str(commit.id),
+        author=Person(name=commit.author.name, email=commit.author.email),
+        time=datetime.fromtimestamp(commit.commit_time, UTC),
+        subject=subject,
+        body=body,
+        trailers=trailers,
+    )
+
+
+def _bare(text: str) -> str:
+    return "".join(char for char in text if char.isprintable() and char not in "<>").strip()

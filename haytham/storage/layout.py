@@ -1,0 +1,114 @@
+"""Where things are: the folders and files of projects and sessions."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from haytham.domain.errors import InvalidInput, Location, NotFound, StorageFailure
+from haytham.domain.identifiers import check_id
+
+PROJECT_FILE = "project.md"
+MANIFEST_FILE = "session_manifest.md"
+WORKFLOW_FILE = "workflow.toml"
+CHECKPOINT_FILE = "checkpoint.md"
+FEEDBACK_FILE = "user_feedback.md"
+ATTRIBUTES_FILE = ".gitattributes"
+ATTRIBUTES = b"# Haytham: bytes are kept as they are.\n* -text -filter -ident\n"
+SESSIONS_FOLDER = "sessions"
+OUTPUTS_FOLDER = "outputs"
+PROJECT_BRANCH = "main"
+
+OWN_FILES = frozenset({CHECKPOINT_FILE, FEEDBACK_FILE})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Layout:
+    """The folders below one base folder."""
+
+    base: Path
+
+    def project(self, project_id: object) -> Path:
+        """Returns the folder of a project, whether it exists or not."""
+        return self.base / check_id(project_id, "project id")
+
+    def sessions(self, project_id: object) -> Path:
+        """Returns the folder that holds a project's sessions."""
+        return self.project(project_id) / SESSIONS_FOLDER
+
+    def session(self, project_id: object, session_id: object) -> Path:
+        """Returns the folder of a session, whether it exists or not."""
+        return self.sessions(project_id) / check_id(session_id, "session id")
+
+    def existing_project(self, project_id: object) -> Path:
+        """Returns the folder of a project; raises NotFound if there is none."""
+        folder = self.project(project_id)
+        if not folder.is_dir():
+            raise NotFound(
+                f"there is no project {project_id!r}.",
+                location=Location(path=str(folder)),
+                hint=_others("projects", self.base),
+            )
+        _refuse_link(folder)
+        return folder
+
+    def existing_session(self, project_id: object, session_id: object) -> Path:
+        """Returns the folder of a session; raises NotFound if there is none."""
+        self.existing_project(project_id)
+        folder = self.session(project_id, session_id)
+        if not folder.is_dir():
+            raise NotFound(
+                f"project {project_id!r} has no session {session_id!r}.",
+                location=Location(path=str(folder)),
+                hint=_others("sessions", folder.parent),
+            )
+        _refuse_link(folder.parent)
+        _refuse_link(folder)
+        return folder
+
+    def project_ids(self) -> list[str]:
+        """Returns the ids of all projects, sorted."""
+        return folder_names(self.base)
+
+    def session_ids(self, project_id: object) -> list[str]:
+        """Returns the ids of a project's sessions, sorted."""
+        return folder_names(self.existing_project(project_id) / SESSIONS_FOLDER)
+
+
+def session_branch(session_id: str) -> str:
+    """Returns the branch that a session's history is on."""
+    return f"sessions/{session_id}"
+
+
+def folder_names(folder: Path) -> list[str]:
+    """Returns the names of the folders inside a folder that are ours, sorted."""
+    try:
+        entries = os.scandir(folder)
+    except FileNotFoundError:
+        return []
+    with entries:
+        return sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False) and entry.name[0] != ".")
+
+
+def check_free(name: str, folder: Path, what: str) -> None:
+    """Raises InvalidInput if a name differs from an existing one only by case: some file systems would mix them up."""
+    wanted = name.casefold()
+    for taken in folder_names(folder):
+        if taken != name and taken.casefold() == wanted:
+            raise InvalidInput(
+                f"{what} {name!r} differs only by case from the existing {taken!r}.",
+                hint="choose another id.",
+            )
+
+
+def _refuse_link(folder: Path) -> None:
+    if folder.is_symlink():
+        raise StorageFailure(
+            "this is a symbolic link, which Haytham does not follow.",
+            location=Location(path=str(folder)),
+            hint="put the real folder there.",
+        )
+
+
+def _others(what: str, folder: Path) -> str:
+    names = folder_names(folder)[:5]
+    return f"{what} here: {', '.join(names)}." if names else f"there are no {what} here yet."

@@ -1,0 +1,63 @@
+"""One writer at a time: a lock that the kernel frees when its holder dies."""
+
+import json
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from haytham.domain import instants
+from haytham.domain.errors import Location, Locked, StorageFailure
+
+_NAME = "haytham.lock"
+_POLL = 0.002
+
+
+@contextmanager
+def held(git_folder: Path, timeout: float, clock: instants.Clock) -> Iterator[bool]:
+    """Holds the lock of a repository; yields whether the holder before died while holding it.
+
+    Raises Locked after `timeout` seconds, with the present holder.
+    """
+    import filelock
+
+    path = git_folder / _NAME
+    lock = filelock.FileLock(path, timeout=timeout, poll_interval=_POLL, thread_local=False)
+    try:
+        lock.acquire()
+    except filelock.Timeout as error:
+        raise Locked(
+            f"another process has been writing here for more than {timeout:g} s: {_holder(path)}.",
+            location=Location(path=str(path)),
+            hint="wait for it, or end it if it hangs; the lock goes with its process.",
+        ) from error
+    except OSError as error:
+        raise StorageFailure(
+            f"the lock cannot be taken: {error.strerror}.", location=Location(path=str(path))
+        ) from error
+    try:
+        yield _note_holder(path, clock)
+    finally:
+        _forget_holder(path)
+        lock.release()
+
+
+def _note_holder(path: Path, clock: instants.Clock) -> bool:
+    died = path.stat().st_size > 0
+    note = {"pid": os.getpid(), "host": socket.gethostname(), "since": instants.text_of(clock())}
+    path.write_text(json.dumps(note), encoding="utf-8")
+    return died
+
+
+def _forget_holder(path: Path) -> None:
+    if path.exists():  # the session itself may have been deleted
+        os.truncate(path, 0)
+
+
+def _holder(path: Path) -> str:
+    try:
+        note = json.loads(path.read_text(encoding="utf-8"))
+        return f"process {note['pid']} on {note['host']} since {note['since']}"
+    except (OSError, ValueError, KeyError):
+        return "its name is not known"

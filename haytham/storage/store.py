@@ -1,0 +1,141 @@
+"""A folder of documents with its history: reads them, and saves them in one durable step.
+
+The order of a save: note what is coming, write the files, commit, forget the note. A crash between any two steps
+leaves either the old state or a new one that recovery can finish, and a person's own bytes are never overwritten.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from haytham.documents.document import Document
+from haytham.documents.reader import read
+from haytham.domain import instants
+from haytham.domain.errors import BrokenRepository, Location
+from haytham.storage import files, locks
+from haytham.storage.history import History, Person, blob_id
+
+_NOTE = "haytham.written"
+HAYTHAM = Person(name="Haytham", email="haytham@localhost")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CommitNote:
+    """What a commit says, and by whom."""
+
+    message: str
+    author: Person = HAYTHAM
+
+
+class Store:
+    """The documents in one folder and their history on one branch."""
+
+    def __init__(self, folder: Path, branch: str, *, clock: instants.Clock, lock_timeout: float) -> None:
+        self.folder = folder
+        self.history = History(folder, branch)
+        self._clock = clock
+        self._lock_timeout = lock_timeout
+
+    def create(self, contents: Mapping[str, bytes], note: CommitNote, folders: tuple[str, ...] = ()) -> bool:
+        """Makes the folder with its first commit, whole or not at all; False if somebody else made it first."""
+        temporary = files.temporary_name(self.folder)
+        building = Store(temporary, self.history.branch, clock=self._clock, lock_timeout=self._lock_timeout)
+
+        def build() -> None:
+            building.history.create()
+            for folder in folders:
+                files.make_folder(temporary / folder)
+            building.save(contents, note)
+
+        return files.build_folder(temporary, self.folder, build)
+
+    @contextmanager
+    def locked(self) -> Iterator[bool]:
+        """Holds the folder for writing, cleared of what dead writers left; yields whether one died."""
+        if not self.history.git_folder.is_dir():
+            raise BrokenRepository(
+                "the folder has no git repository any more.",
+                location=Location(path=str(self.history.git_folder)),
+                hint="the documents are untouched; restore the folder .git from a copy or a clone.",
+            )
+        with locks.held(self.history.git_folder, self._lock_timeout, self._clock) as died:
+            if died:
+                self.sweep()
+            yield died
+
+    def sweep(self) -> list[Path]:
+        """Removes temporary files and locks of dead writers; call it only under the lock."""
+        subfolders = [path for path in self.folder.iterdir() if path.is_dir() and path.name != ".git"]
+        return files.sweep([self.folder, *subfolders]) + self.history.sweep()
+
+    def path(self, name: str) -> Path:
+        """Returns the place of a file, given its name inside the folder."""
+        return self.folder / name
+
+    def bytes_of(self, name: str) -> bytes | None:
+        """Returns a file's bytes, or None."""
+        return files.read_bytes(self.path(name))
+
+    def document(self, kind: str, name: str) -> Document | None:
+        """Reads a document, or returns None if it is not there; raises InvalidDocument if it cannot be understood."""
+        text = files.read_text(self.path(name))
+        return None if text is None else read(kind, text, str(self.path(name)))
+
+    def save(
+        self,
+        contents: Mapping[str, bytes],
+        note: CommitNote | None = None,
+        *,
+        expected: Mapping[str, bytes | None] | None = None,
+        also_commit: tuple[str, ...] = (),
+    ) -> str | None:
+        """Writes files and, if there is a note, commits them, together with files that were written before.
+
+        `expected` says what each file must still hold; raises Conflict otherwise.
+        """
+        self._note_coming(contents)
+        paths = {self.path(name): data for name, data in contents.items()}
+        files.write(paths, {self.path(name): data for name, data in (expected or {}).items()})
+        return self.commit(contents, note, also_commit) if note else None
+
+    def commit(self, contents: Mapping[str, bytes | None], note: CommitNote, also_commit: tuple[str, ...] = ()) -> str:
+        """Commits files as given, and others as they are on disk."""
+        changes = {name: self.bytes_of(name) for name in also_commit} | dict(contents)
+        commit = self.history.commit(changes, note.message, note.author, self._clock())
+        self._forget(changes)
+        return commit
+
+    def uncommitted(self, name: str) -> bool:
+        """Tells whether a file on disk differs from the newest commit."""
+        return self.bytes_of(name) != self.history.read(name)
+
+    def edited_by_hand(self, names: list[str]) -> list[str]:
+        """Returns those files that hold neither what was committed nor what we wrote ourselves."""
+        committed, written = self.history.blob_ids(names), self._written()
+        edited = []
+        for name in names:
+            data = self.bytes_of(name)
+            found = blob_id(data) if data is not None else None
+            if found not in {committed.get(name), written.get(name)}:
+                edited.append(name)
+        return edited
+
+    # The note of what we wrote but have not committed yet
+
+    def _written(self) -> dict[str, str]:
+        try:
+            note = json.loads((self.history.git_folder / _NOTE).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return note if isinstance(note, dict) else {}
+
+    def _note_coming(self, contents: Mapping[str, bytes]) -> None:
+        self._write_note(self._written() | {name: blob_id(data) for name, data in contents.items()})
+
+    def _forget(self, names: Mapping[str, object]) -> None:
+        self._write_note({name: oid for name, oid in self._written().items() if name not in names})
+
+    def _write_note(self, note: Mapping[str, str]) -> None:
+        files.write_cache(self.history.git_folder / _NOTE, json.dumps(note).encode())
