@@ -1,0 +1,1 @@
+"""Sessions, their phases, outputs, reviews."""

@@ -1,0 +1,480 @@
+"""Saves and loads the sessions of projects: the API that orchestrators call.
+
+Orders the steps; formats, paths and git are known further down.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from haytham.checkpoint import recovery
+from haytham.checkpoint.session_writer import SessionWriter
+from haytham.documents import workflow_file
+from haytham.documents.document import Document
+from haytham.documents.renderer import checked
+from haytham.domain import checkpoints, instants, messages, outputs, progress, projects, reviews
+from haytham.domain.choices import PhaseStatus, SessionStatus
+from haytham.domain.errors import (
+    HaythamError,
+    InvalidDocument,
+    InvalidInput,
+    Location,
+    NotFound,
+    StorageFailure,
+)
+from haytham.domain.identifiers import check_id, check_line
+from haytham.domain.records import (
+    CheckpointRecord,
+    FeedbackRecord,
+    RecoveryReport,
+    SessionState,
+    SessionSummary,
+)
+from haytham.domain.suggestions import allowed
+from haytham.domain.workflow import Phase, Workflow
+from haytham.storage import files, layout
+from haytham.storage.history import Entry, Person, user_identity
+from haytham.storage.layout import Layout
+from haytham.storage.project_store import ProjectStore
+from haytham.storage.session_store import SessionStore, name_in
+from haytham.storage.store import HAYTHAM, CommitNote
+
+LOCK_TIMEOUT = 30.0
+
+
+class CheckpointManager:
+    """Sessions below one base folder.
+
+    Every method raises InvalidInput (a ValueError) for a bad id, phase number, status, mode or action, and NotFound
+    (a FileNotFoundError) for a missing project, session or phase. When a method that saves has returned, what it
+    saved survives a crash.
+    """
+
+    def __init__(
+        self,
+        base_dir: str | Path = "projects",
+        *,
+        workflows: Iterable[str | Path] = (),
+        clock: instants.Clock = instants.utc_now,
+        lock_timeout: float = LOCK_TIMEOUT,
+        identity: Callable[[], Person | None] = user_identity,
+    ) -> None:
+        self.base_dir = Path(base_dir)
+        files.make_folder(self.base_dir)
+        self._layout = Layout(base=self.base_dir)
+        self.clock = clock
+        self._lock_timeout = lock_timeout
+        self._identity = identity
+        self._workflows = dict(workflow_file.built_in())
+        self._opened: dict[Path, RecoveryReport] = {}
+        for path in workflows:
+            self.register_workflow(path)
+
+    # Workflows
+
+    def register_workflow(self, path: str | Path) -> str:
+        """Makes the workflow in a TOML file known under its name, which is returned."""
+        text = files.read_text(Path(path))
+        if text is None:
+            raise NotFound("there is no such workflow file.", location=Location(path=str(path)))
+        workflow = workflow_file.read(text, str(path))
+        known = self._workflows.get(workflow.name)
+        if known is not None and known.source != workflow.source:
+            raise InvalidInput(
+                f"another workflow is already known as {workflow.name!r}.",
+                location=Location(path=str(path)),
+                hint="give this one another name.",
+            )
+        self._workflows[workflow.name] = workflow
+        return workflow.name
+
+    def workflow(self, name: str) -> Workflow:
+        """Returns a known workflow by its name; raises InvalidInput otherwise."""
+        if name not in self._workflows:
+            hint = f"{allowed(str(name), self._workflows)} Make your own known with register_workflow."
+            raise InvalidInput(f"workflow type is {name!r}, which is not known.", hint=hint)
+        return self._workflows[name]
+
+    # Sessions
+
+    def create_session(
+        self,
+        project_id: str,
+        session_id: str,
+        user_id: str,
+        workflow_type: str = "idea_validation",
+        execution_mode: str = "mvp",
+    ) -> Path:
+        """Makes a session and returns its folder; one that exists is left as it is.
+
+        Raises InvalidInput if it exists with another user, workflow or mode.
+        """
+        workflow = self.workflow(workflow_type)
+        identity = {
+            "session_id": check_id(session_id, "session id"),
+            "project_id": check_id(project_id, "project id"),
+            "user_id": check_line(user_id, "user id"),
+            "workflow_type": workflow.name,
+            "execution_mode": workflow.check_mode(execution_mode),
+        }
+        folder = self._layout.session(project_id, session_id)
+        if folder.is_dir():
+            return self._same_session(identity)
+        layout.check_free(project_id, self.base_dir, "project id")
+        layout.check_free(session_id, folder.parent, "session id")
+        self._ensure_project(identity)
+        return folder if self._create(folder, workflow, identity) else self._same_session(identity)
+
+    def load_session(self, project_id: str, session_id: str) -> SessionState:
+        """Tells how far a session got, after finishing what a crash may have left."""
+        store = self._opened_store(project_id, session_id)
+        manifest = store.manifest().value
+        writer = SessionWriter(store, self.clock())
+        derived = writer.derived_manifest()
+        if not progress.same(manifest, derived):
+            self._recover(store)
+            manifest = store.manifest().value
+        return self._state(manifest, writer, self._opened[store.folder])
+
+    def list_sessions(self, project_id: str) -> list[SessionSummary]:
+        """Lists a project's sessions, newest first; one that cannot be read is listed with its problem."""
+        found = [self._summary(project_id, each) for each in self._layout.session_ids(project_id)]
+        return sorted(found, key=lambda summary: (summary["created"], summary["session_id"]), reverse=True)
+
+    def next_phase(self, project_id: str, session_id: str) -> int | None:
+        """Returns the number of the phase to run next, or None when the session is completed."""
+        return self.load_session(project_id, session_id)["next_phase"]
+
+    def can_resume(self, project_id: str, session_id: str) -> bool:
+        """Tells whether there is anything left to run."""
+        return self.load_session(project_id, session_id)["can_resume"]
+
+    def complete_session(self, project_id: str, session_id: str) -> SessionState:
+        """Marks a session as completed, even if phases are left out; saying it again changes nothing."""
+        with self._writing(project_id, session_id) as writer:
+            if writer.identity["closed"] is None:
+                writer.close()
+        return self.load_session(project_id, session_id)
+
+    def recover(self, project_id: str, session_id: str) -> RecoveryReport:
+        """Finishes what a crash left and tells what it did and found; a healthy session is only looked at."""
+        return self._recover(self._store(project_id, session_id))
+
+    def history(self, project_id: str, session_id: str) -> list[Entry]:
+        """Returns the commits of a session, newest first."""
+        return list(self._store(project_id, session_id).history.entries())
+
+    # Phases
+
+    def save_checkpoint(
+        self,
+        project_id: str,
+        session_id: str,
+        phase_num: int,
+        status: str,
+        agents: list[dict[str, Any]],
+        started: str | None = None,
+        completed: str | None = None,
+        duration: float | None = None,
+        retry_count: int = 0,
+        execution_mode: str = "single",
+        errors: list[str] | None = None,
+    ) -> None:
+        """Records how a phase stands; completing, failing, skipping or sending it back is a commit."""
+        said = checkpoints.report(status, agents, started, completed, duration, retry_count, execution_mode, errors)
+        with self._writing(project_id, session_id) as writer:
+            writer.save_checkpoint(writer.phase(phase_num), said)
+
+    def load_checkpoint(self, project_id: str, session_id: str, phase_num: int) -> CheckpointRecord:
+        """Returns what the checkpoint of a phase says; raises NotFound before there is one."""
+        store = self._opened_store(project_id, session_id)
+        phase = self._phase(store, phase_num)
+        return checkpoints.record(self._existing(store.checkpoint(phase), phase, "checkpoint").value)
+
+    def save_agent_output(
+        self,
+        project_id: str,
+        session_id: str,
+        phase_num: int,
+        agent_name: str,
+        output_content: str,
+        status: str = "completed",
+        duration: float | None = None,
+        model: str | None = None,
+        input_tokens: int | None = None,
+        output_tokens: int | None = None,
+        tools_used: list[str] | None = None,
+        error_type: str | None = None,
+        error_message: str | None = None,
+        stack_trace: str | None = None,
+    ) -> None:
+        """Saves what an agent produced, byte for byte."""
+        with self._writing(project_id, session_id) as writer:
+            phase = writer.phase(phase_num)
+            value = outputs.value(
+                phase,
+                writer.now,
+                agent_name=agent_name,
+                output_content=output_content,
+                status=status,
+                duration=duration,
+                model=model,
+                input_tokens=input_tokens,
+                output_tokens=output_tokens,
+                tools_used=tools_used,
+                error_type=error_type,
+                error_message=error_message,
+                stack_trace=stack_trace,
+            )
+            writer.save_output(phase, value)
+
+    def get_phase_outputs(
+        self, project_id: str, session_id: str, phase_nums: list[int] | None = None
+    ) -> dict[int, dict[str, str]]:
+        """Returns the outputs by phase and agent: of the phases asked for, or of all completed ones."""
+        store = self._opened_store(project_id, session_id)
+        if phase_nums is None:
+            phases = [phase for phase in self._phases(store) if self._status(store, phase) is PhaseStatus.COMPLETED]
+        else:
+            phases = [self._phase(store, number) for number in phase_nums]
+        return {p.number: {agent: d.value["output"] for agent, d in store.outputs(p).items()} for p in phases}
+
+    def validate_checkpoint(self, project_id: str, session_id: str, phase_num: int) -> tuple[bool, list[str]]:
+        """Checks all documents of a phase by the reader that loads them; reports instead of raising."""
+        try:
+            store = self._store(project_id, session_id)
+            phase = self._phase(store, phase_num)
+        except HaythamError as error:
+            return False, [str(error)]
+        problems = self._problems(store, phase)
+        return not problems, problems
+
+    # Reviews
+
+    def save_user_feedback(
+        self,
+        project_id: str,
+        session_id: str,
+        phase_num: int,
+        reviewed: bool,
+        approved: bool,
+        comments: str = "",
+        requested_changes: list[str] | None = None,
+        action: str = "approved",
+        retry_count: int = 0,
+    ) -> None:
+        """Records a decision about a phase as it is now; it is a commit by the reviewer."""
+        with self._writing(project_id, session_id) as writer:
+            phase = writer.phase(phase_num)
+            person = self._identity()
+            value = reviews.decision(
+                phase,
+                writer.store.content(phase),
+                writer.now,
+                reviewed=reviewed,
+                approved=approved,
+                comments=comments,
+                requested_changes=requested_changes,
+                action=action,
+                retry_count=retry_count,
+                reviewer=person.name if person else writer.identity["user_id"],
+            )
+            writer.save_feedback(phase, value, person or HAYTHAM)
+
+    def load_feedback(self, project_id: str, session_id: str, phase_num: int) -> FeedbackRecord:
+        """Returns what the feedback on a phase says; raises NotFound before there is a form."""
+        store = self._opened_store(project_id, session_id)
+        phase = self._phase(store, phase_num)
+        document = self._existing(store.feedback(phase), phase, "feedback form")
+        return reviews.record(document.value, store.content(phase))
+
+    def get_approved_phases(self, project_id: str, session_id: str) -> list[int]:
+        """Returns the phases whose present content is approved; raises if any feedback cannot be understood."""
+        store = self._opened_store(project_id, session_id)
+        return [phase.number for phase in self._phases(store) if self._is_approved(store, phase)]
+
+    # Steps
+
+    def _ensure_project(self, identity: dict[str, Any]) -> None:
+        """Makes the project of a session that is created before its project, as the reference usage does."""
+        store = ProjectStore(
+            self._layout.project(identity["project_id"]), clock=self.clock, lock_timeout=self._lock_timeout
+        )
+        if not store.exists():
+            now = instants.text_of(self.clock())
+            store.create_project(
+                projects.value(
+                    project_id=identity["project_id"],
+                    user_id=identity["user_id"],
+                    startup_idea="",
+                    name=identity["project_id"],
+                    execution_mode=identity["execution_mode"],
+                    now=now,
+                )
+            )
+
+    def _create(self, folder: Path, workflow: Workflow, identity: dict[str, Any]) -> bool:
+        now = instants.text_of(self.clock())
+        full = {**identity, "created": now, "last_updated": now, "status": "in_progress", "closed": None}
+        value = progress.manifest(full, workflow, {}, now)
+        manifest = checked(Document(kind="session_manifest", value=value), layout.MANIFEST_FILE)
+        contents = {
+            layout.ATTRIBUTES_FILE: layout.ATTRIBUTES,
+            layout.WORKFLOW_FILE: workflow.source.encode(),
+            layout.MANIFEST_FILE: manifest.encode(),
+        }
+        title = f"Session {identity['session_id']} created"
+        body = f"{workflow.title}, mode {identity['execution_mode']}, for {identity['user_id']}"
+        trailers = {
+            "Session": identity["session_id"],
+            "Workflow": workflow.name,
+            "Mode": identity["execution_mode"],
+        }
+        note = CommitNote(message=messages.message(title, body, trailers))
+        phases = workflow.phases_in(identity["execution_mode"])
+        return self._store_at(folder).create(contents, note, tuple(phase.folder for phase in phases))
+
+    def _same_session(self, identity: dict[str, Any]) -> Path:
+        store = self._opened_store(identity["project_id"], identity["session_id"])
+        present = store.manifest().value["metadata"]
+        for key in ("user_id", "workflow_type", "execution_mode"):
+            if present[key] != identity[key]:
+                raise InvalidInput(
+                    f"session {identity['session_id']!r} exists with {key} {present[key]!r}, not {identity[key]!r}.",
+                    location=Location(path=str(store.folder)),
+                    hint="use another session id, or the values it was created with.",
+                )
+        for phase in self._phases(store):
+            files.make_folder(store.path(phase.folder))
+        return store.folder
+
+    def _store_at(self, folder: Path) -> SessionStore:
+        return SessionStore(folder, clock=self.clock, lock_timeout=self._lock_timeout)
+
+    def _store(self, project_id: str, session_id: str) -> SessionStore:
+        return self._store_at(self._layout.existing_session(project_id, session_id))
+
+    def _opened_store(self, project_id: str, session_id: str) -> SessionStore:
+        """Returns a session's store; the first time, after recovery."""
+        store = self._store(project_id, session_id)
+        if store.folder not in self._opened:
+            try:
+                self._recover(store)
+            except StorageFailure:
+                # A disk that cannot be written can still be read.
+                self._opened[store.folder] = RecoveryReport(finished=[], removed=[], edited_files=[])
+        return store
+
+    def _recover(self, store: SessionStore) -> RecoveryReport:
+        with store.locked():
+            report = recovery.recover(SessionWriter(store, self.clock()))
+        self._opened[store.folder] = report
+        return report
+
+    @contextmanager
+    def _writing(self, project_id: str, session_id: str) -> Iterator[SessionWriter]:
+        """Holds a session for one change, recovered if this is the first or if the writer before died."""
+        store = self._store(project_id, session_id)
+        with store.locked() as died:
+            if died or store.folder not in self._opened:
+                self._opened[store.folder] = recovery.recover(SessionWriter(store, self.clock()))
+            yield SessionWriter(store, self.clock())
+
+    def _phases(self, store: SessionStore) -> tuple[Phase, ...]:
+        return store.workflow.phases_in(store.manifest().value["metadata"]["execution_mode"])
+
+    def _phase(self, store: SessionStore, number: int) -> Phase:
+        return store.workflow.phase(number, store.manifest().value["metadata"]["execution_mode"])
+
+    def _status(self, store: SessionStore, phase: Phase) -> PhaseStatus:
+        document = store.checkpoint(phase)
+        return progress.status_of(document.value if document else None)
+
+    def _is_approved(self, store: SessionStore, phase: Phase) -> bool:
+        feedback = store.feedback(phase)
+        return feedback is not None and reviews.is_approval(feedback.value, store.content(phase))
+
+    def _existing(self, document: Document | None, phase: Phase, what: str) -> Document:
+        if document is None:
+            raise NotFound(f"phase {phase.number} {phase.name} has no {what} yet.")
+        return document
+
+    def _problems(self, store: SessionStore, phase: Phase) -> list[str]:
+        if not store.path(phase.folder).is_dir():
+            return [f"phase {phase.number} has no folder {phase.folder}."]
+        problems: list[str] = []
+        if not store.path(name_in(phase, layout.CHECKPOINT_FILE)).exists():
+            problems.append(f"phase {phase.number} {phase.name} has no checkpoint yet.")
+        readers: list[Callable[[], object]] = [
+            lambda: store.checkpoint(phase),
+            lambda: store.outputs(phase),
+            lambda: store.feedback(phase),
+        ]
+        for read in readers:
+            try:
+                read()
+            except InvalidDocument as error:
+                problems.extend(str(problem) for problem in error.problems)
+            except HaythamError as error:
+                problems.append(str(error))
+        return problems or self._missing_outputs(store, phase)
+
+    def _missing_outputs(self, store: SessionStore, phase: Phase) -> list[str]:
+        document = store.checkpoint(phase)
+        named = document.value["outputs"] if document else {}
+        there = set(store.output_names(phase))
+        return [
+            f"agent {agent} has no output {file}, which the checkpoint names."
+            for agent, file in named.items()
+            if file not in there
+        ]
+
+    def _state(self, manifest: Any, writer: SessionWriter, report: RecoveryReport) -> SessionState:
+        metadata, rows = manifest["metadata"], manifest["phases"]
+        statuses = {row["phase"]: row["status"] for row in rows}
+        is_over = metadata["status"] == SessionStatus.COMPLETED
+        current = manifest["current_phase"]["phase"]
+        return SessionState(
+            session_id=metadata["session_id"],
+            project_id=metadata["project_id"],
+            user_id=metadata["user_id"],
+            workflow_type=metadata["workflow_type"],
+            execution_mode=metadata["execution_mode"],
+            created=metadata["created"],
+            last_updated=metadata["last_updated"],
+            status=metadata["status"],
+            current_phase=current,
+            completed_phases=[number for number, status in statuses.items() if status == PhaseStatus.COMPLETED],
+            phase_statuses=statuses,
+            next_phase=None if is_over else current,
+            can_resume=not is_over,
+            metrics=manifest["metrics"] | {},
+            edited_files=recovery.edited_files(writer),
+            recovered=list(report["finished"]),
+        )
+
+    def _summary(self, project_id: str, session_id: str) -> SessionSummary:
+        try:
+            manifest = self._store(project_id, session_id).manifest().value
+        except HaythamError as error:
+            return SessionSummary(
+                session_id=session_id,
+                status="unreadable",
+                execution_mode="",
+                workflow_type="",
+                created="",
+                last_updated="",
+                current_phase=0,
+                problem=str(error),
+            )
+        metadata = manifest["metadata"]
+        return SessionSummary(
+            session_id=session_id,
+            status=metadata["status"],
+            execution_mode=metadata["execution_mode"],
+            workflow_type=metadata["workflow_type"],
+            created=metadata["created"],
+            last_updated=metadata["last_updated"],
+            current_phase=manifest["current_phase"]["phase"],
+        )

@@ -1,0 +1,1 @@
+"""The command line: translates between a terminal and the managers."""

@@ -1,0 +1,1 @@
+"""Projects, the folders that hold sessions."""

@@ -1,0 +1,193 @@
+"""Makes, lists, archives and deletes projects, and starts and completes their sessions."""
+
+import shutil
+import uuid
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from haytham.checkpoint.checkpoint_manager import LOCK_TIMEOUT, CheckpointManager
+from haytham.domain import instants, messages, projects
+from haytham.domain.choices import PhaseStatus, ProjectStatus, choose
+from haytham.domain.errors import HaythamError, InvalidInput
+from haytham.domain.identifiers import check_line, check_text
+from haytham.domain.records import ProjectRecord, ProjectStatusRecord, SessionResult, SessionStart
+from haytham.storage import files, layout
+from haytham.storage.layout import Layout
+from haytham.storage.project_store import ProjectStore
+
+_DEFAULT_WORKFLOW = "idea_validation"
+
+
+class ProjectManager:
+    """Projects below one base folder."""
+
+    def __init__(
+        self,
+        base_dir: str | Path = "projects",
+        *,
+        workflows: Iterable[str | Path] = (),
+        clock: instants.Clock = instants.utc_now,
+        new_id: Callable[[], str] = lambda: uuid.uuid4().hex,
+        lock_timeout: float = LOCK_TIMEOUT,
+    ) -> None:
+        self.base_dir = Path(base_dir)
+        self.sessions = CheckpointManager(base_dir, workflows=workflows, clock=clock, lock_timeout=lock_timeout)
+        self._layout = Layout(base=self.base_dir)
+        self._clock = clock
+        self._new_id = new_id
+        self._lock_timeout = lock_timeout
+
+    def create_project(
+        self, user_id: str, startup_idea: str, project_name: str | None = None, execution_mode: str = "mvp"
+    ) -> ProjectRecord:
+        """Makes a project with its own history and returns it."""
+        project_id = f"project-{self._new_id()[:12]}"
+        value = projects.value(
+            project_id=project_id,
+            user_id=user_id,
+            startup_idea=startup_idea,
+            name=project_name,
+            execution_mode=self._check_mode(execution_mode),
+            now=self._now(),
+        )
+        if not self._store_at(project_id).create_project(value):
+            raise InvalidInput(f"project {project_id!r} exists already.", hint="repeat the call.")
+        return projects.record(value)
+
+    def start_session(self, project_id: str, workflow_type: str = _DEFAULT_WORKFLOW) -> SessionStart:
+        """Makes a session of a project, in the project's mode, and returns what it is called."""
+        project = self._store(project_id).project().value
+        metadata = project["metadata"]
+        session_id = f"session-{self._new_id()[:12]}"
+        folder = self.sessions.create_session(
+            project_id, session_id, metadata["user_id"], workflow_type, metadata["execution_mode"]
+        )
+        trailers = {"Session": session_id, "Workflow": workflow_type, "Status": "in_progress"}
+        note = messages.message(f"Session {session_id} started", trailers=trailers)
+        self._change(project_id, note, current_session=session_id)
+        state = self.sessions.load_session(project_id, session_id)
+        return SessionStart(
+            project_id=project_id,
+            session_id=session_id,
+            user_id=state["user_id"],
+            workflow_type=state["workflow_type"],
+            execution_mode=state["execution_mode"],
+            status=state["status"],
+            created=state["created"],
+            path=str(folder),
+        )
+
+    def complete_session(
+        self,
+        project_id: str,
+        session_id: str,
+        requirements_content: str,
+        metrics: dict[str, Any] | None = None,
+    ) -> SessionResult:
+        """Closes a session and keeps its result as `outputs/requirements_v{N}.md`, in a commit of the project's.
+
+        Phases that were not run are named in the result and in the commit.
+        """
+        check_text(requirements_content, "requirements_content")
+        state = self.sessions.complete_session(project_id, session_id)
+        unfinished = [n for n, status in state["phase_statuses"].items() if not PhaseStatus(status).is_done]
+        store = self._store(project_id)
+        with store.locked():
+            version = store.next_requirements_version()
+            name = f"{layout.OUTPUTS_FOLDER}/requirements_v{version}.md"
+            files.make_folder(store.path(layout.OUTPUTS_FOLDER))
+            value = projects.changed(store.project().value, self._now(), requirements_version=version)
+            note = _result_note(session_id, version, unfinished)
+            store.save_project(value, note, {name: requirements_content.encode()})
+        return SessionResult(
+            project_id=project_id,
+            session_id=session_id,
+            status=state["status"],
+            completed=state["last_updated"],
+            requirements_version=version,
+            requirements_file=str(store.path(name)),
+            unfinished_phases=unfinished,
+            metrics={**state["metrics"], **(metrics or {})},
+        )
+
+    def list_user_projects(self, user_id: str, status: str | None = None) -> list[ProjectRecord]:
+        """Lists a user's projects, newest first, optionally only those of one status."""
+        check_line(user_id, "user id")
+        wanted = choose(ProjectStatus, status, "status") if status is not None else None
+        found = (projects.record(self._store(each).project().value) for each in self._project_ids())
+        chosen = [each for each in found if each["user_id"] == user_id and wanted in {None, each["status"]}]
+        return sorted(chosen, key=lambda project: (project["created"], project["project_id"]), reverse=True)
+
+    def get_project_status(self, project_id: str) -> ProjectStatusRecord:
+        """Returns a project with its sessions, newest first, and how many are in which status."""
+        record = projects.record(self._store(project_id).project().value)
+        sessions = self.sessions.list_sessions(project_id)
+        counts: dict[str, int] = {}
+        for session in sessions:
+            counts[session["status"]] = counts.get(session["status"], 0) + 1
+        return ProjectStatusRecord(**record, sessions=sessions, session_counts=counts)
+
+    def update_user_preferences(self, project_id: str, preferences: dict[str, Any]) -> dict[str, Any]:
+        """Lays preferences over the ones a project has; returns all of them."""
+        store = self._store(project_id)
+        with store.locked():
+            value = projects.with_preferences(store.project().value, preferences, self._now())
+            store.save_project(value, messages.message("Preferences changed", ", ".join(sorted(preferences))))
+        return dict(value["preferences"])
+
+    def get_user_preferences(self, project_id: str) -> dict[str, Any]:
+        """Returns a project's preferences."""
+        return dict(self._store(project_id).project().value["preferences"])
+
+    def archive_project(self, project_id: str) -> ProjectRecord:
+        """Marks a project as archived; its sessions stay as they are."""
+        note = messages.message("Project archived", trailers={"Status": "archived"})
+        return projects.record(self._change(project_id, note, status=ProjectStatus.ARCHIVED.value))
+
+    def delete_project(self, project_id: str) -> None:
+        """Removes a project with all its sessions and their history, for good."""
+        store = self._store(project_id)
+        gone = files.temporary_name(store.folder)
+        with store.locked():
+            store.folder.rename(gone)
+            files.flush_folder(gone.parent)
+        shutil.rmtree(gone)
+
+    # Steps
+
+    def _now(self) -> str:
+        return instants.text_of(self._clock())
+
+    def _check_mode(self, mode: str) -> str:
+        return self.sessions.workflow(_DEFAULT_WORKFLOW).check_mode(mode)
+
+    def _store_at(self, project_id: str) -> ProjectStore:
+        folder = self._layout.project(project_id)
+        return ProjectStore(folder, clock=self._clock, lock_timeout=self._lock_timeout)
+
+    def _store(self, project_id: str) -> ProjectStore:
+        self._layout.existing_project(project_id)
+        return self._store_at(project_id)
+
+    def _project_ids(self) -> list[str]:
+        return [each for each in self._layout.project_ids() if self._is_project(each)]
+
+    def _is_project(self, name: str) -> bool:
+        try:
+            return self._store_at(name).exists()
+        except HaythamError:
+            return False
+
+    def _change(self, project_id: str, note: str, **metadata: object) -> dict[str, Any]:
+        store = self._store(project_id)
+        with store.locked():
+            value = projects.changed(store.project().value, self._now(), **metadata)
+            store.save_project(value, note)
+        return value
+
+
+def _result_note(session_id: str, version: int, unfinished: list[int]) -> str:
+    body = f"Not run: phases {', '.join(str(each) for each in unfinished)}" if unfinished else ""
+    trailers = {"Session": session_id, "Status": "completed", "Requirements": version}
+    return messages.message(f"Session {session_id} completed, requirements v{version}", body, trailers)

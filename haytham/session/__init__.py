@@ -1,0 +1,1 @@
+"""The handle that an orchestrator drives a session with."""

@@ -1,0 +1,232 @@
+"""The handle of one session: the right thing, short, for an orchestrator.
+
+::
+
+    with session.phase(1) as phase:
+        with phase.agent("concept_expansion", model="…") as agent:
+            agent.write(text, input_tokens=…, output_tokens=…)
+
+The same objects work with `async with`. An exception inside is saved as `failed`, with the error, and goes on.
+"""
+
+import asyncio
+import threading
+import traceback
+from datetime import datetime
+from itertools import pairwise
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from haytham.checkpoint.checkpoint_manager import CheckpointManager
+from haytham.domain import instants, progress
+from haytham.domain.choices import ExecutionMode, PhaseStatus
+from haytham.domain.errors import InvalidInput, NotFound
+from haytham.domain.records import SessionState
+
+
+def open_session(project_id: str, session_id: str, base_dir: str | Path = "projects") -> "Session":
+    """Opens an existing session; raises NotFound if there is none."""
+    return Session(CheckpointManager(base_dir), project_id, session_id)
+
+
+class Session:
+    """One session, opened: what a crash may have left is finished."""
+
+    def __init__(self, manager: CheckpointManager, project_id: str, session_id: str) -> None:
+        self.manager = manager
+        self.project_id = project_id
+        self.session_id = session_id
+        manager.load_session(project_id, session_id)
+
+    def state(self) -> SessionState:
+        """Tells how far the session got."""
+        return self.manager.load_session(self.project_id, self.session_id)
+
+    def next_phase(self) -> int | None:
+        """Returns the number of the phase to run next, or None."""
+        return self.manager.next_phase(self.project_id, self.session_id)
+
+    def outputs(self, phase_nums: list[int] | None = None) -> dict[int, dict[str, str]]:
+        """Returns the outputs by phase and agent."""
+        return self.manager.get_phase_outputs(self.project_id, self.session_id, phase_nums)
+
+    def phase(self, number: int, execution_mode: str | None = None) -> "PhaseRun":
+        """Returns a run of a phase, to be used with `with` or `async with`."""
+        return PhaseRun(self, number, execution_mode)
+
+
+class PhaseRun:
+    """One attempt at a phase: started on entry, completed or failed on exit, timed in between."""
+
+    def __init__(self, session: Session, number: int, execution_mode: str | None) -> None:
+        self.session = session
+        self.number = number
+        self.retry_count = 0
+        self._execution_mode = execution_mode
+        self._runs: list[AgentRun] = []
+        self._guard = threading.Lock()
+        self._started = ""
+
+    def agent(self, name: str, model: str | None = None) -> "AgentRun":
+        """Returns a run of an agent in this phase, to be used with `with` or `async with`."""
+        run = AgentRun(self, name, model)
+        with self._guard:
+            self._runs.append(run)
+        return run
+
+    def __enter__(self) -> Self:
+        self.retry_count = self._next_attempt()
+        self._started = instants.text_of(self.now())
+        self._save(PhaseStatus.IN_PROGRESS)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is None:
+            self._save(PhaseStatus.COMPLETED, completed=self.now())
+        else:
+            self._save(PhaseStatus.FAILED, completed=self.now(), errors=[_one_line(error)])
+
+    async def __aenter__(self) -> Self:
+        return await asyncio.to_thread(self.__enter__)
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await asyncio.shield(asyncio.to_thread(self.__exit__, kind, error, trace))
+
+    def now(self) -> datetime:
+        """Returns the time by the manager's clock."""
+        return self.session.manager.clock()
+
+    def _next_attempt(self) -> int:
+        try:
+            before = self.session.manager.load_checkpoint(self.session.project_id, self.session.session_id, self.number)
+        except NotFound:
+            return 0
+        return before["retry_count"] + (before["status"] == PhaseStatus.REQUIRES_RETRY)
+
+    def _save(self, status: PhaseStatus, completed: datetime | None = None, errors: list[str] | None = None) -> None:
+        self.session.manager.save_checkpoint(
+            self.session.project_id,
+            self.session.session_id,
+            self.number,
+            status=status.value,
+            agents=[run.record() for run in self._runs],
+            started=self._started,
+            completed=instants.text_of(completed) if completed else None,
+            duration=seconds_between(instants.parse(self._started, "started"), completed) if completed else None,
+            retry_count=self.retry_count,
+            execution_mode=self._execution_mode or self._observed_mode().value,
+            errors=errors,
+        )
+
+    def _observed_mode(self) -> ExecutionMode:
+        runs = sorted((run for run in self._runs if run.started), key=lambda run: run.started)
+        if len(runs) <= 1:
+            return ExecutionMode.SINGLE
+        overlap = any(later.started < (earlier.completed or later.started) for earlier, later in pairwise(runs))
+        return ExecutionMode.PARALLEL if overlap else ExecutionMode.SEQUENTIAL_INTERACTIVE
+
+
+class AgentRun:
+    """One run of one agent: what it writes is saved, durably, when its block ends."""
+
+    def __init__(self, phase: PhaseRun, name: str, model: str | None) -> None:
+        self.phase = phase
+        self.name = name
+        self.model = model
+        self.status = PhaseStatus.PENDING
+        self.started = ""
+        self.completed = ""
+        self._text: list[str] = []
+        self._tools: list[str] = []
+        self._figures: dict[str, list[float | None]] = {"input_tokens": [], "output_tokens": [], "cost": []}
+
+    def write(
+        self,
+        text: str,
+        *,
+        input_tokens: int | None = None,
+        output_tokens: int | None = None,
+        cost: float | None = None,
+        tools_used: list[str] | None = None,
+    ) -> None:
+        """Adds to the agent's output; figures of several writes add up."""
+        self._text.append(text)
+        self._tools += [tool for tool in tools_used or [] if tool not in self._tools]
+        for key, figure in (("input_tokens", input_tokens), ("output_tokens", output_tokens), ("cost", cost)):
+            self._figures[key].append(figure)
+
+    def record(self) -> dict[str, Any]:
+        """Returns what the checkpoint says about this agent."""
+        return {
+            "agent_name": self.name,
+            "status": self.status.value,
+            "output_file": f"{self.name}.md" if self.completed else None,
+            "input_tokens": self._total("input_tokens"),
+            "output_tokens": self._total("output_tokens"),
+            "cost": self._total("cost"),
+            "duration": self._duration(),
+        }
+
+    def __enter__(self) -> Self:
+        self.status = PhaseStatus.IN_PROGRESS
+        self.started = instants.text_of(self.phase.now())
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is None and not self._text:
+            self.status = PhaseStatus.FAILED
+            raise InvalidInput(f"agent {self.name} ended without writing anything.", hint="call agent.write(…).")
+        self.completed = instants.text_of(self.phase.now())
+        self.status = PhaseStatus.FAILED if error else PhaseStatus.COMPLETED
+        self._save(error)
+
+    async def __aenter__(self) -> Self:
+        return self.__enter__()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await asyncio.shield(asyncio.to_thread(self.__exit__, kind, error, trace))
+
+    def _save(self, error: BaseException | None) -> None:
+        session = self.phase.session
+        session.manager.save_agent_output(
+            session.project_id,
+            session.session_id,
+            self.phase.number,
+            self.name,
+            "".join(self._text),
+            status=self.status.value,
+            duration=self._duration(),
+            model=self.model,
+            input_tokens=self._total("input_tokens"),
+            output_tokens=self._total("output_tokens"),
+            tools_used=self._tools or None,
+            error_type=type(error).__name__ if error else None,
+            error_message=str(error) if error else None,
+            stack_trace="".join(traceback.format_exception(error)) if error else None,
+        )
+
+    def _total(self, key: str) -> Any:
+        return progress.total(self._figures[key])
+
+    def _duration(self) -> float | None:
+        if not self.completed:
+            return None
+        return seconds_between(instants.parse(self.started, "started"), instants.parse(self.completed, "completed"))
+
+
+def seconds_between(start: datetime, end: datetime) -> float:
+    """Returns how long it took; a clock that was set back gives 0, never less."""
+    return max(0.0, (end - start).total_seconds())
+
+
+def _one_line(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
