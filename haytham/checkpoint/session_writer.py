@@ -127,13 +127,12 @@ class SessionWriter:
     ) -> None:
         data = {name: checked(document, name).encode() for name, document in contents.items()}
         self._keep_edits(list(data))
-        expected = {name: self.store.bytes_of(name) for name in data}
         commit = CommitNote(message=note, author=author) if note else None
-        self.store.save(data, commit, expected=expected, also_commit=also_commit)
+        self.store.save(data, commit, also_commit=also_commit)
 
     def _keep_edits(self, names: list[str]) -> None:
         """Puts what people wrote into history before it is replaced."""
-        existing = [name for name in names if self.store.path(name).exists()]
+        existing = [name for name in names if self.store.bytes_of(name) is not None]
         if edited := self.store.edited_by_hand(existing):
             self.store.commit({}, CommitNote(message=messages.edit(edited)), tuple(edited))
 

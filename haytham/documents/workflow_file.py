@@ -12,9 +12,20 @@ from haytham.domain.workflow import Workflow, workflow_of
 _SUFFIX = ".toml"
 
 
-@lru_cache(maxsize=64)
 def read(text: str, path: str = "") -> Workflow:
     """Reads a workflow; raises InvalidDocument or InvalidInput with what is wrong and where."""
+    try:
+        return _read_cached(text)
+    except InvalidInput:
+        return _read(text, path)  # again, for problems that name the path
+
+
+@lru_cache(maxsize=64)
+def _read_cached(text: str) -> Workflow:
+    return _read(text, "")
+
+
+def _read(text: str, path: str) -> Workflow:
     try:
         value = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

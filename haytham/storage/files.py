@@ -38,15 +38,18 @@ def read_bytes(path: Path) -> bytes | None:
 def read_text(path: Path) -> str | None:
     """Returns a file's text without changing a byte of it, or None; raises InvalidInput if it is not UTF-8."""
     data = read_bytes(path)
-    if data is None:
-        return None
+    return None if data is None else decoded(data, str(path))
+
+
+def decoded(data: bytes, path: str) -> str:
+    """Returns bytes as text; raises InvalidInput, with the line, if they are not UTF-8."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise InvalidInput(
             f"the file is not UTF-8: byte {error.start} is 0x{data[error.start]:02x}.",
-            location=Location(path=str(path), line=line),
+            location=Location(path=path, line=line),
             hint="save it as UTF-8 in your editor.",
         ) from error
 
@@ -117,11 +120,17 @@ def sweep_lock(path: Path, stale_after: float) -> bool:
 
 
 def write_cache(path: Path, data: bytes) -> None:
-    """Writes a file that may be lost: replaced as a whole, but not flushed."""
-    temporary = temporary_name(path)
-    with _translating(), _removing({path: temporary}):
-        temporary.write_bytes(data)
-        temporary.replace(path)
+    """Writes a file that may be lost or torn: its reader has to cope.
+
+    It is never truncated to nothing, because ext4 flushes a file that was.
+    """
+    with _translating():
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+        try:
+            os.pwrite(descriptor, data, 0)
+            os.ftruncate(descriptor, len(data))
+        finally:
+            os.close(descriptor)
 
 
 def build_folder(temporary: Path, final: Path, build: Callable[[], None]) -> bool:
@@ -202,9 +211,14 @@ def sweep(folders: Iterable[Path]) -> list[Path]:
     return swept
 
 
-def is_link(path: Path) -> bool:
-    """Tells whether a path is a symbolic link."""
-    return path.is_symlink()
+def names_in(folder: Path) -> list[str]:
+    """Returns the names of the plain files in a folder that are not hidden, sorted."""
+    try:
+        entries = os.scandir(folder)
+    except FileNotFoundError:
+        return []
+    with entries:
+        return sorted(each.name for each in entries if each.name[0] != "." and each.is_file(follow_symlinks=False))
 
 
 def _lock_of(path: Path) -> Path:

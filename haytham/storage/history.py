@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from haytham.domain.errors import BrokenRepository, Conflict, InternalError, Location
+from haytham.domain.errors import BrokenRepository, Conflict, Location, StorageFailure
 from haytham.storage import files, git_objects
 from haytham.storage.git_objects import BLOB, FILE_MODE, FOLDER_MODE, GitObject
 
@@ -56,6 +56,8 @@ class History:
         self.branch = branch
         self.git_folder = folder / ".git"
         self._ref = f"refs/heads/{branch}"
+        self._repository: pygit2.Repository | None = None
+        self._keep_open = False
 
     def create(self) -> None:
         """Makes an empty repository on the branch."""
@@ -64,7 +66,7 @@ class History:
 
     def check(self) -> None:
         """Raises BrokenRepository if the repository is gone, damaged, or on another branch."""
-        with self._open() as repository:
+        with self._opened() as repository:
             self._check_branch(repository)
             self._head_tree(repository)
 
@@ -77,12 +79,12 @@ class History:
 
     def head(self) -> str | None:
         """Returns the id of the newest commit, or None before the first."""
-        with self._open() as repository:
+        with self._opened() as repository:
             return self._head_id(repository)
 
     def read(self, path: str, commit: str | None = None) -> bytes | None:
         """Returns a file as it was committed, by default last; None if it was not."""
-        with self._open() as repository:
+        with self._opened() as repository:
             tree: Any = repository[commit].peel(_pygit2().Tree) if commit else self._head_tree(repository)
             if tree is None or path not in tree:
                 return None
@@ -91,13 +93,13 @@ class History:
 
     def blob_ids(self, paths: Iterable[str]) -> dict[str, str]:
         """Returns the ids of those of these files that are in the newest commit, by path."""
-        with self._open() as repository:
+        with self._opened() as repository:
             tree = self._head_tree(repository)
             return {path: str(tree[path].id) for path in paths if path in tree} if tree is not None else {}
 
     def entries(self) -> Iterator[Entry]:
         """Yields the commits of the branch, newest first."""
-        with self._open() as repository:
+        with self._opened() as repository:
             head = self._head_id(repository)
             if head is not None:
                 for commit in repository.walk(head):
@@ -108,7 +110,7 @@ class History:
 
         Raises Conflict if somebody else committed meanwhile.
         """
-        with self._open() as repository:
+        with self._opened() as repository:
             self._check_branch(repository)
             base = self._head_id(repository)
             objects: dict[str, GitObject] = {}
@@ -116,9 +118,9 @@ class History:
             stamp = f"{author} {int(when.timestamp())} +0000"
             commit = git_objects.commit(tree_id, [base] if base else [], stamp, stamp, message)
             objects[commit.id] = commit
-            self._write_pack(objects)
-            self._move_ref(repository, base, commit.id)
-        self._verify(commit.id, objects)
+            written = self._write_pack(objects)
+            written |= self._move_ref(repository, base, commit.id)
+        self._verify(commit.id, written)
         self.refresh_index(changes)
         return commit.id
 
@@ -135,7 +137,7 @@ class History:
             temporary.unlink(missing_ok=True)
             entries = self._index_at(temporary, None)
             current = files.read_bytes(index)
-        with self._open() as repository:
+        with self._opened() as repository:
             if current is None or not len(entries):
                 tree = self._head_tree(repository)
                 if tree is not None:
@@ -169,28 +171,30 @@ class History:
                 entries.pop(name, None)
             else:
                 blob = git_objects.make(BLOB, bytes(change))  # type: ignore[call-overload]  # _nested leaves only bytes
-                entries[name] = (FILE_MODE, blob.id)
-                if blob.id not in repository:
+                if entries.get(name) != (FILE_MODE, blob.id):
+                    entries[name] = (FILE_MODE, blob.id)
                     objects[blob.id] = blob
         made = git_objects.tree(entries)
-        if made.id not in repository:
+        if tree is None or made.id != str(tree.id):
             objects[made.id] = made
         return made.id
 
-    def _write_pack(self, objects: Mapping[str, GitObject]) -> None:
+    def _write_pack(self, objects: Mapping[str, GitObject]) -> dict[Path, bytes]:
         pack = git_objects.pack(objects.values())
         folder = self.git_folder / "objects" / "pack"
-        files.write({folder / f"{pack.name}.pack": pack.data, folder / f"{pack.name}.idx": pack.index})
+        contents = {folder / f"{pack.name}.pack": pack.data, folder / f"{pack.name}.idx": pack.index}
+        files.write(contents)
+        return contents
 
-    def _move_ref(self, repository: "pygit2.Repository", base: str | None, commit: str) -> None:
-        ref = self.git_folder / self._ref
+    def _move_ref(self, repository: "pygit2.Repository", base: str | None, commit: str) -> dict[Path, bytes]:
+        ref, data = self.git_folder / self._ref, f"{commit}\n".encode()
         files.make_folder(ref.parent)
         deadline = time.monotonic() + _PATIENCE
         while True:
-            temporary = files.write_temporary(ref, f"{commit}\n".encode())
+            temporary = files.write_temporary(ref, data)
             if files.replace_under_lock(temporary, ref, lambda: self._head_id(repository) == base):
                 files.flush_folder(ref.parent)
-                return
+                return {ref: data}
             if self._head_id(repository) != base:
                 raise Conflict(
                     f"someone else committed to {self.branch} meanwhile; nothing was committed.",
@@ -205,35 +209,55 @@ class History:
                 )
             time.sleep(0.01)
 
-    def _verify(self, commit: str, objects: Mapping[str, GitObject]) -> None:
+    def _verify(self, commit: str, written: Mapping[Path, bytes]) -> None:
         """Reads back what was written: a full disk has been seen to report success."""
-        with self._open() as repository:
-            if self._head_id(repository) != commit:
-                raise Conflict(
-                    f"{self.branch} moved while it was committed to.",
-                    location=Location(path=str(self.folder)),
+        for path, data in written.items():
+            if files.read_bytes(path) != data:
+                raise StorageFailure(
+                    f"commit {commit} does not read back from the disk; it was not acknowledged.",
+                    location=Location(path=str(path)),
                 )
-            for oid, made in objects.items():
-                if oid not in repository or repository.read(oid)[1] != made.data:
-                    raise InternalError(f"object {oid} of commit {commit} does not read back.")
 
     # Reading
 
     @contextmanager
-    def _open(self) -> Iterator["pygit2.Repository"]:
+    def kept_open(self) -> Iterator[None]:
+        """Lets all that is read and committed meanwhile share one handle, opened when it is first needed."""
+        self._keep_open = True
+        try:
+            yield
+        finally:
+            self._keep_open = False
+            self._close()
+
+    @contextmanager
+    def _opened(self) -> Iterator["pygit2.Repository"]:
+        if self._repository is None:
+            self._repository = self._fresh()
+        try:
+            yield self._repository
+        finally:
+            if not self._keep_open:
+                self._close()
+
+    def _close(self) -> None:
+        if self._repository is not None:
+            self._repository.free()
+            self._repository = None
+
+    def _fresh(self) -> "pygit2.Repository":
         library = _pygit2()
         try:
-            repository = library.Repository(str(self.git_folder), library.enums.RepositoryOpenFlag.NO_SEARCH)
+            repository: pygit2.Repository = library.Repository(
+                str(self.git_folder), library.enums.RepositoryOpenFlag.NO_SEARCH
+            )
         except library.GitError as error:
             raise BrokenRepository(
                 f"there is no git repository that can be read: {error}.",
                 location=Location(path=str(self.git_folder)),
                 hint="the documents beside it are untouched; restore the folder .git from a copy or a clone.",
             ) from error
-        try:
-            yield repository
-        finally:
-            repository.free()
+        return repository
 
     def _check_branch(self, repository: "pygit2.Repository") -> None:
         target = repository.lookup_reference("HEAD").target

@@ -9,9 +9,11 @@ from pathlib import Path
 
 from haytham.domain import instants
 from haytham.domain.errors import Location, Locked, StorageFailure
+from haytham.storage import files
 
 _NAME = "haytham.lock"
 _POLL = 0.002
+_NOBODY = b"nobody\n"
 
 
 @contextmanager
@@ -44,20 +46,20 @@ def held(git_folder: Path, timeout: float, clock: instants.Clock) -> Iterator[bo
 
 
 def _note_holder(path: Path, clock: instants.Clock) -> bool:
-    died = path.stat().st_size > 0
+    died = files.read_bytes(path) not in {b"", _NOBODY}
     note = {"pid": os.getpid(), "host": socket.gethostname(), "since": instants.text_of(clock())}
-    path.write_text(json.dumps(note), encoding="utf-8")
+    files.write_cache(path, json.dumps(note).encode())
     return died
 
 
 def _forget_holder(path: Path) -> None:
-    if path.exists():  # the session itself may have been deleted
-        os.truncate(path, 0)
+    if path.parent.is_dir():  # the session itself may have been deleted
+        files.write_cache(path, _NOBODY)
 
 
 def _holder(path: Path) -> str:
     try:
-        note = json.loads(path.read_text(encoding="utf-8"))
+        note = json.loads(files.read_bytes(path) or b"")
         return f"process {note['pid']} on {note['host']} since {note['since']}"
-    except (OSError, ValueError, KeyError):
+    except (ValueError, TypeError, KeyError):
         return "its name is not known"

@@ -51,10 +51,9 @@ class ProjectStore(Store):
         edited = self.edited_by_hand([layout.PROJECT_FILE])
         if edited:
             self.commit({}, CommitNote(message=messages.edit(edited)), tuple(edited))
-        expected = {layout.PROJECT_FILE: self.bytes_of(layout.PROJECT_FILE)}
         text = checked(present.replaced(value), layout.PROJECT_FILE)
         contents = {**(more or {}), layout.PROJECT_FILE: text.encode()}
-        self.save(contents, CommitNote(message=note), expected=expected)
+        self.save(contents, CommitNote(message=note))
 
     def next_requirements_version(self) -> int:
         """Returns the number that the next result of a session gets."""

@@ -55,12 +55,7 @@ class SessionStore(Store):
 
     def output_names(self, phase: Phase) -> list[str]:
         """Returns the names of the agent outputs in a phase's folder, sorted."""
-        folder = self.path(phase.folder)
-        try:
-            names = [path.name for path in folder.iterdir() if path.is_file() and not path.is_symlink()]
-        except FileNotFoundError:
-            return []
-        return sorted(n for n in names if n.endswith(".md") and n[0] != "." and n not in layout.OWN_FILES)
+        return [n for n in files.names_in(self.path(phase.folder)) if n.endswith(".md") and n not in layout.OWN_FILES]
 
     def outputs(self, phase: Phase) -> dict[str, Document]:
         """Reads the outputs of a phase, by agent."""

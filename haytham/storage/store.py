@@ -37,6 +37,7 @@ class Store:
         self.history = History(folder, branch)
         self._clock = clock
         self._lock_timeout = lock_timeout
+        self._read: dict[str, bytes | None] = {}
 
     def create(self, contents: Mapping[str, bytes], note: CommitNote, folders: tuple[str, ...] = ()) -> bool:
         """Makes the folder with its first commit, whole or not at all; False if somebody else made it first."""
@@ -61,9 +62,11 @@ class Store:
                 hint="the documents are untouched; restore the folder .git from a copy or a clone.",
             )
         with locks.held(self.history.git_folder, self._lock_timeout, self._clock) as died:
-            if died:
-                self.sweep()
-            yield died
+            self._read.clear()
+            with self.history.kept_open():
+                if died:
+                    self.sweep()
+                yield died
 
     def sweep(self) -> list[Path]:
         """Removes temporary files and locks of dead writers; call it only under the lock."""
@@ -75,29 +78,30 @@ class Store:
         return self.folder / name
 
     def bytes_of(self, name: str) -> bytes | None:
-        """Returns a file's bytes, or None."""
-        return files.read_bytes(self.path(name))
+        """Returns a file's bytes, or None; read once, so that a change sees one state and notices if it moved."""
+        if name not in self._read:
+            self._read[name] = files.read_bytes(self.path(name))
+        return self._read[name]
 
     def document(self, kind: str, name: str) -> Document | None:
         """Reads a document, or returns None if it is not there; raises InvalidDocument if it cannot be understood."""
-        text = files.read_text(self.path(name))
-        return None if text is None else read(kind, text, str(self.path(name)))
+        data = self.bytes_of(name)
+        if data is None:
+            return None
+        path = str(self.path(name))
+        return read(kind, files.decoded(data, path), path)
 
     def save(
-        self,
-        contents: Mapping[str, bytes],
-        note: CommitNote | None = None,
-        *,
-        expected: Mapping[str, bytes | None] | None = None,
-        also_commit: tuple[str, ...] = (),
+        self, contents: Mapping[str, bytes], note: CommitNote | None = None, *, also_commit: tuple[str, ...] = ()
     ) -> str | None:
         """Writes files and, if there is a note, commits them, together with files that were written before.
 
-        `expected` says what each file must still hold; raises Conflict otherwise.
+        Raises Conflict if a file no longer holds what was read from it through this store.
         """
+        expected = {self.path(name): data for name, data in self._read.items() if name in contents}
         self._note_coming(contents)
-        paths = {self.path(name): data for name, data in contents.items()}
-        files.write(paths, {self.path(name): data for name, data in (expected or {}).items()})
+        files.write({self.path(name): data for name, data in contents.items()}, expected)
+        self._read.update(contents)
         return self.commit(contents, note, also_commit) if note else None
 
     def commit(self, contents: Mapping[str, bytes | None], note: CommitNote, also_commit: tuple[str, ...] = ()) -> str:
@@ -126,8 +130,8 @@ class Store:
 
     def _written(self) -> dict[str, str]:
         try:
-            note = json.loads((self.history.git_folder / _NOTE).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+            note = json.loads(files.read_bytes(self.history.git_folder / _NOTE) or b"{}")
+        except ValueError:  # torn by a crash
             return {}
         return note if isinstance(note, dict) else {}
 
@@ -135,7 +139,10 @@ class Store:
         self._write_note(self._written() | {name: blob_id(data) for name, data in contents.items()})
 
     def _forget(self, names: Mapping[str, object]) -> None:
-        self._write_note({name: oid for name, oid in self._written().items() if name not in names})
+        written = self._written()
+        left = {name: oid for name, oid in written.items() if name not in names}
+        if left != written:
+            self._write_note(left)
 
     def _write_note(self, note: Mapping[str, str]) -> None:
         files.write_cache(self.history.git_folder / _NOTE, json.dumps(note).encode())
