@@ -134,7 +134,7 @@ class SessionWriter:
         """Puts what people wrote into history before it is replaced."""
         existing = [name for name in names if self.store.bytes_of(name) is not None]
         if edited := self.store.edited_by_hand(existing):
-            self.store.commit({}, CommitNote(message=messages.edit(edited)), tuple(edited))
+            self.store.commit(tuple(edited), CommitNote(message=messages.edit(edited)))
 
     def _identity(self) -> dict[str, Any]:
         try:

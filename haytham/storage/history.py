@@ -48,6 +48,16 @@ class Entry:
     trailers: Mapping[str, str]
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Prepared:
+    """A commit that is built but not yet part of history; `files` hold its objects."""
+
+    commit: str
+    base: str | None
+    files: Mapping[Path, bytes]
+    changes: Mapping[str, bytes | None]
+
+
 class History:
     """The git repository inside a folder, on one branch."""
 
@@ -105,24 +115,29 @@ class History:
                 for commit in repository.walk(head):
                     yield _entry(commit)
 
-    def commit(self, changes: Mapping[str, bytes | None], message: str, author: Person, when: datetime) -> str:
-        """Commits these files and nothing else, durably; None as bytes removes a file. Returns the commit's id.
+    def prepare(self, changes: Mapping[str, bytes | None], message: str, author: Person, when: datetime) -> "Prepared":
+        """Builds the commit of these files and nothing else; None as bytes removes a file.
 
-        Raises Conflict if somebody else committed meanwhile.
+        Its files have to be written, durably, before `publish` makes it the newest commit.
         """
         with self._opened() as repository:
             self._check_branch(repository)
             base = self._head_id(repository)
             objects: dict[str, GitObject] = {}
             tree_id = self._tree(repository, self._head_tree(repository), _nested(changes), objects)
-            stamp = f"{author} {int(when.timestamp())} +0000"
-            commit = git_objects.commit(tree_id, [base] if base else [], stamp, stamp, message)
-            objects[commit.id] = commit
-            written = self._write_pack(objects)
-            written |= self._move_ref(repository, base, commit.id)
-        self._verify(commit.id, written)
-        self.refresh_index(changes)
-        return commit.id
+        stamp = f"{author} {int(when.timestamp())} +0000"
+        commit = git_objects.commit(tree_id, [base] if base else [], stamp, stamp, message)
+        pack = git_objects.pack([*objects.values(), commit])
+        folder = self.git_folder / "objects" / "pack"
+        packed = {folder / f"{pack.name}.pack": pack.data, folder / f"{pack.name}.idx": pack.index}
+        return Prepared(commit=commit.id, base=base, files=packed, changes=changes)
+
+    def publish(self, prepared: "Prepared") -> None:
+        """Makes a prepared commit the newest one, durably; raises Conflict if somebody else committed meanwhile."""
+        with self._opened() as repository:
+            moved = self._move_ref(repository, prepared.base, prepared.commit)
+        self._verify(prepared.commit, {**prepared.files, **moved})
+        self.refresh_index(prepared.changes)
 
     def refresh_index(self, changes: Mapping[str, bytes | None]) -> None:
         """Brings the index up to date for these paths, so that `git status` is clean for people.
@@ -178,13 +193,6 @@ class History:
         if tree is None or made.id != str(tree.id):
             objects[made.id] = made
         return made.id
-
-    def _write_pack(self, objects: Mapping[str, GitObject]) -> dict[Path, bytes]:
-        pack = git_objects.pack(objects.values())
-        folder = self.git_folder / "objects" / "pack"
-        contents = {folder / f"{pack.name}.pack": pack.data, folder / f"{pack.name}.idx": pack.index}
-        files.write(contents)
-        return contents
 
     def _move_ref(self, repository: "pygit2.Repository", base: str | None, commit: str) -> dict[Path, bytes]:
         ref, data = self.git_folder / self._ref, f"{commit}\n".encode()

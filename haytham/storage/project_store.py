@@ -50,7 +50,7 @@ class ProjectStore(Store):
         present = self.project()
         edited = self.edited_by_hand([layout.PROJECT_FILE])
         if edited:
-            self.commit({}, CommitNote(message=messages.edit(edited)), tuple(edited))
+            self.commit(tuple(edited), CommitNote(message=messages.edit(edited)))
         text = checked(present.replaced(value), layout.PROJECT_FILE)
         contents = {**(more or {}), layout.PROJECT_FILE: text.encode()}
         self.save(contents, CommitNote(message=note))

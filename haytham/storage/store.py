@@ -99,17 +99,33 @@ class Store:
         Raises Conflict if a file no longer holds what was read from it through this store.
         """
         expected = {self.path(name): data for name, data in self._read.items() if name in contents}
+        paths = {self.path(name): data for name, data in contents.items()}
         self._note_coming(contents)
-        files.write({self.path(name): data for name, data in contents.items()}, expected)
-        self._read.update(contents)
-        return self.commit(contents, note, also_commit) if note else None
-
-    def commit(self, contents: Mapping[str, bytes | None], note: CommitNote, also_commit: tuple[str, ...] = ()) -> str:
-        """Commits files as given, and others as they are on disk."""
+        if note is None:
+            files.write(paths, expected)
+            self._read.update(contents)
+            return None
         changes = {name: self.bytes_of(name) for name in also_commit} | dict(contents)
-        commit = self.history.commit(changes, note.message, note.author, self._clock())
+        return self._commit(changes, note, paths, expected)
+
+    def commit(self, names: tuple[str, ...], note: CommitNote) -> str:
+        """Commits files as they are on disk."""
+        return self._commit({name: self.bytes_of(name) for name in names}, note, {}, {})
+
+    def _commit(
+        self,
+        changes: Mapping[str, bytes | None],
+        note: CommitNote,
+        paths: Mapping[Path, bytes],
+        expected: Mapping[Path, bytes | None],
+    ) -> str:
+        """Flushes the documents and the pack of their commit together, then moves the branch to it."""
+        prepared = self.history.prepare(changes, note.message, note.author, self._clock())
+        files.write({**paths, **prepared.files}, expected)
+        self._read.update(changes)
+        self.history.publish(prepared)
         self._forget(changes)
-        return commit
+        return prepared.commit
 
     def uncommitted(self, name: str) -> bool:
         """Tells whether a file on disk differs from the newest commit."""
@@ -117,8 +133,8 @@ class Store:
 
     def edited_by_hand(self, names: list[str]) -> list[str]:
         """Returns those files that hold neither what was committed nor what we wrote ourselves."""
-        committed, written = self.history.blob_ids(names), self._written()
-        edited = []
+        committed, written = (self.history.blob_ids(names), self._written()) if names else ({}, {})
+        edited: list[str] = []
         for name in names:
             data = self.bytes_of(name)
             found = blob_id(data) if data is not None else None
