@@ -1,0 +1,1 @@
+"""Faults on purpose: killed processes, cut power, full and failing disks, many writers."""

@@ -1,0 +1,94 @@
+"""Series of trials that a test of the package must survive, and a test of the harness must not."""
+
+import random
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.faults import journal, programs, verdict
+from tests.faults.scratch_disk import ScratchDisk, scratch_disk
+
+DRIVER = "tests.faults.orchestrator"
+_FRESH_DISK_AFTER = 20  # trials; older sessions need no further look
+
+
+@dataclass(kw_only=True, slots=True)
+class Outcome:
+    """What a series of trials found."""
+
+    trials: int = 0
+    acknowledged: int = 0
+    problems: list[str]
+
+    def __str__(self) -> str:
+        shown = "\n".join(self.problems)
+        return f"{self.trials} trials, {self.acknowledged} saves acknowledged, {len(self.problems)} problems\n{shown}"
+
+
+def kills(folder: Path, trials: int, package: Path = programs.PACKAGE) -> Outcome:
+    """Kills a driver at random moments, each time continued by the next; stops at the first problem."""
+    chance, outcome = random.Random(), Outcome(problems=[])
+    base, notes, output = folder / "base", folder / "journal", folder / "output"
+    checked = 0
+    while outcome.trials < trials and not outcome.problems:
+        driver = programs.start(DRIVER, str(base), str(notes), output=output, package=package)
+        time.sleep(chance.uniform(0, 0.6))
+        if programs.kill(driver) != -9:
+            outcome.problems.append(f"the driver stopped by itself:\n{output.read_text()[-3000:]}")
+        saves = journal.load(notes)
+        outcome.trials += 1
+        outcome.acknowledged = sum(save.acknowledged for save in saves)
+        outcome.problems += verdict.differences(base, touched(saves, checked), package)
+        checked = len(saves)
+    return outcome
+
+
+def power_cuts(
+    folder: Path, trials: int, kind: str = "ext4", options: str = "defaults", package: Path = programs.PACKAGE
+) -> Outcome:
+    """Cuts the power of a file system at random moments while drivers write to it; stops at the first problem."""
+    outcome = Outcome(problems=[])
+    while outcome.trials < trials and not outcome.problems:
+        notes = folder / f"journal-{outcome.trials}"
+        with scratch_disk(folder, kind, options) as disk:
+            for _ in range(min(_FRESH_DISK_AFTER, trials - outcome.trials)):
+                outcome.problems += _power_cut(disk, notes, folder / "output", package)
+                outcome.trials += 1
+                if outcome.problems:
+                    break
+            saves = journal.load(notes)
+            outcome.problems = outcome.problems or verdict.differences(disk.folder / "base", saves, package)
+        outcome.acknowledged += sum(save.acknowledged for save in saves)
+    return outcome
+
+
+def _power_cut(disk: ScratchDisk, notes: Path, output: Path, package: Path) -> list[str]:
+    """Cuts the power once; drivers get errors from then on, and may not acknowledge anything more."""
+    base, checked = disk.folder / "base", len(journal.load(notes))
+    drivers = [programs.start(DRIVER, str(base), str(notes), output=output, package=package)]
+    try:
+        time.sleep(random.Random().uniform(0, 0.5))
+        disk.cut_power()
+        for driver in drivers:
+            driver.wait(timeout=30)
+    except subprocess.TimeoutExpired:
+        return ["the driver hangs on a disk without power"]
+    finally:
+        for driver in drivers:
+            programs.kill(driver)
+    disk.power_on()
+    problems = [f"not an error of ours:\n{output.read_text()[-3000:]}"] if not _failed_well(output) else []
+    return problems + verdict.differences(base, touched(journal.load(notes), checked), package)
+
+
+def _failed_well(output: Path) -> bool:
+    last = (output.read_text().strip().splitlines() or [""])[-1]
+    text = output.read_text()
+    return "haytham.domain.errors." in text or not text.strip("ready\n") or "haytham" in last
+
+
+def touched(saves: list[journal.Save], since: int) -> list[journal.Save]:
+    """Returns all saves of the sessions that were written to since a moment."""
+    names = {key.split("/")[0] for save in saves[since:] for key in save.writes}
+    return [save for save in saves if any(key.split("/")[0] in names for key in save.writes)]

@@ -1,0 +1,99 @@
+import os
+import shutil
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from tests.faults import tracing, verdict
+from tests.faults.orchestrator import PROJECT
+from tests.faults.tracing import Ended, Workshop
+from tests.faults.workshop import CALLS, NEW, SESSION
+from tests.trials import count
+
+pytestmark = pytest.mark.skipif(bool(tracing.WITHOUT_STRACE), reason=tracing.WITHOUT_STRACE)
+
+POINTS = count(smoke=7, release=10_000)
+ERRORS = count(smoke=7, release=10_000)
+_FAILING = ("write", "pwrite64", "fsync", "rename", "link", "mkdir", "ftruncate", "openat")
+
+
+@pytest.fixture(scope="module")
+def workshop() -> Iterator[Workshop]:
+    """A workshop for all tests of this file."""
+    with Workshop() as warm:
+        yield warm
+
+
+@pytest.fixture(scope="module")
+def prepared(workshop: Workshop, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that every call starts from."""
+    base = tmp_path_factory.mktemp("prepared") / "base"
+    workshop.prepare(base)
+    return base
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_a_kill_at_any_step_leaves_nothing_that_blocks(
+    call: str, workshop: Workshop, prepared: Path, tmp_path: Path
+) -> None:
+    """Killed at any system call that changes something, a call can be repeated at once, and nothing is left behind."""
+    tried = 0
+    for name, nth in _points(workshop, call, prepared, tmp_path, tracing.CHANGING, POINTS):
+        base = _copy(prepared, tmp_path)
+        ended = workshop.call(call, base, inject=f"{name}:signal=SIGKILL:when={nth}")
+        assert ended.status == 9, f"{call} was not killed at {name} {nth}: {ended}"
+        _check_works_again(workshop, call, base, f"{call} killed at {name} {nth}")
+        tried += 1
+    print(f"{call}: {tried} kill points")
+    assert tried
+
+
+@pytest.mark.parametrize("error", ["EIO", "ENOSPC"])
+@pytest.mark.parametrize("call", ["save_agent_output", "save_checkpoint", "create_session", "update_user_preferences"])
+def test_a_failing_disk_is_reported_and_survived(
+    call: str, error: str, workshop: Workshop, prepared: Path, tmp_path: Path
+) -> None:
+    """Where the disk refuses a step, the call raises an error of ours or has saved all; then it works again."""
+    for name, nth in _points(workshop, call, prepared, tmp_path, _FAILING, ERRORS):
+        base = _copy(prepared, tmp_path)
+        ended = workshop.call(call, base, inject=f"{name}:error={error}:when={nth}")
+        where = f"{call} with {error} at {name} {nth} said {ended.said}"
+        assert "NOT OURS" not in ended.said, where
+        assert ended.status == 0, where
+        _check_works_again(workshop, call, base, where)
+
+
+def _points(
+    workshop: Workshop, call: str, prepared: Path, tmp_path: Path, names: tuple[str, ...], most: int
+) -> Iterator[tuple[str, int]]:
+    ended = workshop.call(call, _copy(prepared, tmp_path), trace=tmp_path / "trace")
+    assert ended.said == "ok", ended
+    points = [(name, nth + 1) for name in names for nth in range(ended.calls[name])]
+    stride = max(1, len(points) // most)
+    yield from islice(points, os.getpid() % stride, None, stride)
+
+
+def _copy(prepared: Path, tmp_path: Path) -> Path:
+    base = tmp_path / "base"
+    shutil.rmtree(base, ignore_errors=True)
+    shutil.copytree(prepared, base, symlinks=True)
+    return base
+
+
+def _check_works_again(workshop: Workshop, call: str, base: Path, where: str) -> None:
+    ended: Ended = workshop.call(call, base)
+    exists = call == "create_project" and "exists already" in ended.said
+    assert ended.said == "ok" or exists, f"{where}; then {ended.said}"
+    opened = workshop.call("load_session", base)
+    assert opened.said == "ok", f"{where}; then {opened.said}"
+    problems = verdict.leftovers(base)
+    for folder in sorted(each.parent for each in base.rglob(".git")):
+        problems += verdict.of_repository(folder, set(), _STATUSES.get(folder.name, {}))
+    assert not problems, f"{where}; then:\n" + "\n".join(problems)
+    assert {PROJECT} <= {each.name for each in base.iterdir()}
+
+
+# Phase 2 is at work in what every call starts from; phase 3 in `start_phase`.
+_STATUSES = {SESSION: {f"{SESSION}/checkpoint/2": ["in_progress", 0]}, NEW: {}}

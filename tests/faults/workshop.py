@@ -1,0 +1,153 @@
+"""Does one call of the public API in a process of its own, so that a tracer can be put on just that call.
+
+    python -P -m tests.faults.workshop
+
+Reads `CALL BASE` lines; for each one a child is forked, warm, which says `ready PID`, waits for a line, does the call,
+says `ok` or the error's name, and ends. Then `exit STATUS` follows.
+"""
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import haytham
+from haytham import CheckpointManager, HaythamError, ProjectManager
+from tests.faults.orchestrator import PROJECT, text
+
+SESSION = "session-0"
+NEW = "session-new"
+_AGENTS = [{"agent_name": name, "status": "completed", "output_file": f"{name}.md"} for name in ("first", "second")]
+
+
+def prepare(base: Path) -> None:
+    """Makes what the calls need: one phase completed, one with its outputs saved."""
+    projects, manager = ProjectManager(base, new_id=lambda: "trial"), CheckpointManager(base)
+    projects.create_project("user-1", "An idea.")
+    manager.create_session(PROJECT, SESSION, "user-1")
+    for number in (1, 2):
+        manager.save_checkpoint(PROJECT, SESSION, number, "in_progress", _AGENTS)
+        for agent in ("first", "second"):
+            manager.save_agent_output(PROJECT, SESSION, number, agent, text(f"{agent} {number}"))
+    manager.save_checkpoint(PROJECT, SESSION, 1, "completed", _AGENTS)
+
+
+def create_project(base: Path) -> None:
+    """A project."""
+    ProjectManager(base, new_id=lambda: "new").create_project("user-1", "Another idea.")
+
+
+def create_session(base: Path) -> None:
+    """A session."""
+    CheckpointManager(base).create_session(PROJECT, NEW, "user-1")
+
+
+def start_session(base: Path) -> None:
+    """A session, by way of its project."""
+    ProjectManager(base, new_id=lambda: "new").start_session(PROJECT)
+
+
+def save_agent_output(base: Path) -> None:
+    """An output of a phase at work."""
+    CheckpointManager(base).save_agent_output(PROJECT, SESSION, 2, "first", text("first again"))
+
+
+def save_late_output(base: Path) -> None:
+    """An output of a phase that was completed before."""
+    CheckpointManager(base).save_agent_output(PROJECT, SESSION, 1, "first", text("first again"))
+
+
+def start_phase(base: Path) -> None:
+    """A checkpoint without a commit."""
+    CheckpointManager(base).save_checkpoint(PROJECT, SESSION, 3, "in_progress", _AGENTS)
+
+
+def save_checkpoint(base: Path) -> None:
+    """A phase completed."""
+    CheckpointManager(base).save_checkpoint(PROJECT, SESSION, 2, "completed", _AGENTS)
+
+
+def save_user_feedback(base: Path) -> None:
+    """A decision."""
+    CheckpointManager(base).save_user_feedback(PROJECT, SESSION, 1, True, True, "Good.")
+
+
+def complete_session(base: Path) -> None:
+    """A session closed, with its result."""
+    ProjectManager(base).complete_session(PROJECT, SESSION, text("requirements"))
+
+
+def update_user_preferences(base: Path) -> None:
+    """A preference."""
+    ProjectManager(base).update_user_preferences(PROJECT, {"tone": "plain"})
+
+
+def load_session(base: Path) -> None:
+    """Nothing but a look, by a fresh manager."""
+    state = CheckpointManager(base).load_session(PROJECT, SESSION)
+    assert not state["edited_files"], state["edited_files"]
+
+
+CALLS: dict[str, Callable[[Path], None]] = {
+    call.__name__: call
+    for call in (
+        create_project,
+        create_session,
+        start_session,
+        save_agent_output,
+        save_late_output,
+        start_phase,
+        save_checkpoint,
+        save_user_feedback,
+        complete_session,
+        update_user_preferences,
+    )
+}
+
+
+def _child(call: str, base: Path) -> None:
+    _say(f"ready {os.getpid()}")
+    os.read(0, 1)
+    try:
+        (CALLS | {"load_session": load_session})[call](base)
+    except HaythamError as error:
+        _say(f"{type(error).__name__}: {error.message}")
+    except BaseException as error:  # noqa: BLE001 - whatever it is, the test is told
+        _say(f"NOT OURS {type(error).__name__}: {error}")
+    else:
+        _say("ok")
+    os._exit(0)
+
+
+def _say(line: str) -> None:
+    os.write(1, line.replace("\n", " ").encode() + b"\n")
+
+
+def _line() -> str:
+    data = b""
+    while not data.endswith(b"\n"):
+        byte = os.read(0, 1)
+        if not byte:
+            sys.exit()
+        data += byte
+    return data.decode().strip()
+
+
+def main() -> None:
+    """Serves calls until its input ends."""
+    assert Path(haytham.__file__).parents[1] == Path(os.environ["HAYTHAM_ON_TRIAL"])
+    while True:
+        call, base = _line().split(" ", 1)
+        if call == "prepare":  # in this process, so that everything is loaded
+            prepare(Path(base))
+            _say("ok")
+            continue
+        child = os.fork()
+        if child == 0:
+            _child(call, Path(base))
+        _, status = os.waitpid(child, 0)
+        _say(f"exit {status}")
+
+
+if __name__ == "__main__":
+    main()
