@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from haytham.domain.errors import Conflict, InvalidInput, Location, StorageFailure
+from haytham.domain.errors import InvalidInput, Location, StorageFailure
+from haytham.storage import swaps
 
 _TEMPORARY = ".haytham-tmp"
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
@@ -23,14 +24,9 @@ _READ_ONLY = {errno.EROFS, errno.EACCES, errno.EPERM}
 def read_bytes(path: Path) -> bytes | None:
     """Returns a file's bytes, or None if there is no such file; a link or a folder in its place is an error."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        return swaps.content(path)
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except OSError as error:
-        raise _translated(error, path) from error
-    try:
-        with os.fdopen(descriptor, "rb") as file:
-            return file.read()
     except OSError as error:
         raise _translated(error, path) from error
 
@@ -54,20 +50,24 @@ def decoded(data: bytes, path: str) -> str:
         ) from error
 
 
-def write(contents: Mapping[Path, bytes], expected: Mapping[Path, bytes | None] | None = None) -> None:
+def write(
+    contents: Mapping[Path, bytes], expected: Mapping[Path, bytes | None] | None = None, held: Path | None = None
+) -> None:
     """Writes files, in the order given, durably.
 
-    Where `expected` names a file, it must still hold those bytes (None: not exist) just before it is replaced;
+    Where `expected` names a file, it must hold those bytes (None: not exist) at the moment it is replaced;
     otherwise Conflict is raised and that file and those after it are left as they are.
+    With `held`, a replaced file is kept in that folder until `release` finds that nobody wrote to it afterwards.
     """
     temporaries: dict[Path, Path] = {}
     with _translating(), _removing(temporaries):
         for path, data in contents.items():
             temporaries[path] = _write_temporary(path, data)
         for path in contents:
-            if expected is not None and path in expected:
-                _check_unchanged(path, expected[path])
-            temporaries[path].replace(path)
+            if expected is None or path not in expected:
+                temporaries[path].replace(path)
+            else:
+                swaps.replace(temporaries[path], path, expected[path], held)
             del temporaries[path]
         for folder in dict.fromkeys(path.parent for path in contents):
             flush_folder(folder)
@@ -247,15 +247,6 @@ def _write_temporary(path: Path, data: bytes) -> Path:
     finally:
         os.close(descriptor)
     return temporary
-
-
-def _check_unchanged(path: Path, expected: bytes | None) -> None:
-    if read_bytes(path) != expected:
-        raise Conflict(
-            f"{path.name} was changed by someone else meanwhile; their text is untouched and ours was not written.",
-            location=Location(path=str(path)),
-            hint="read it again, then repeat the call.",
-        )
 
 
 @contextmanager

@@ -5,6 +5,7 @@ leaves either the old state or a new one that recovery can finish, and a person'
 """
 
 import json
+import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from haytham.documents.document import Document
 from haytham.documents.reader import read
 from haytham.domain import instants
 from haytham.domain.errors import BrokenRepository, Location
-from haytham.storage import files, locks
+from haytham.storage import files, locks, swaps
 from haytham.storage.history import History, Person, blob_id
 
 _NOTE = "haytham.written"
@@ -38,6 +39,7 @@ class Store:
         self._clock = clock
         self._lock_timeout = lock_timeout
         self._read: dict[str, bytes | None] = {}
+        self._held = self.history.git_folder / "haytham.held"
 
     def create(self, contents: Mapping[str, bytes], note: CommitNote, folders: tuple[str, ...] = ()) -> bool:
         """Makes the folder with its first commit, whole or not at all; False if somebody else made it first."""
@@ -63,6 +65,7 @@ class Store:
             )
         with locks.held(self.history.git_folder, self._lock_timeout, self._clock) as died:
             self._read.clear()
+            self._rescue()
             with self.history.kept_open():
                 if died:
                     self.sweep()
@@ -102,7 +105,7 @@ class Store:
         paths = {self.path(name): data for name, data in contents.items()}
         self._note_coming(contents)
         if note is None:
-            files.write(paths, expected)
+            files.write(paths, expected, self._held)
             self._read.update(contents)
             return None
         changes = {name: self.bytes_of(name) for name in also_commit} | dict(contents)
@@ -121,7 +124,7 @@ class Store:
     ) -> str:
         """Flushes the documents and the pack of their commit together, then moves the branch to it."""
         prepared = self.history.prepare(changes, note.message, note.author, self._clock())
-        files.write({**paths, **prepared.files}, expected)
+        files.write({**paths, **prepared.files}, expected, self._held)
         self._read.update(changes)
         self.history.publish(prepared)
         self._forget(changes)
@@ -141,6 +144,13 @@ class Store:
             if found not in {committed.get(name), written.get(name)}:
                 edited.append(name)
         return edited
+
+    def _rescue(self) -> None:
+        """Puts beside its document what an editor wrote into a file that we had replaced under its hands."""
+        for name, kept in swaps.release(self._held):
+            place = self.path(f"{name}.rescued-{secrets.token_hex(4)}")
+            kept.rename(place)
+            files.flush_folder(place.parent)
 
     # The note of what we wrote but have not committed yet
 

@@ -1,0 +1,141 @@
+"""Replaces a file that somebody else may be writing at the same moment, without losing a byte of theirs.
+
+Linux can exchange two names in one step (renameat2). So the new file goes in and the old one comes out at once, and
+only then is it looked at: if it is not what was expected, it goes back. An editor that had opened the old file before
+the exchange may still write to it afterwards; therefore it is held for a while, and rescued if it changed.
+"""
+
+import ctypes
+import errno
+import fcntl
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from urllib.parse import quote, unquote
+
+from haytham.domain.errors import Conflict, Location
+
+_AT_FDCWD = -100
+_RENAME_EXCHANGE = 2
+_UNSUPPORTED = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP}
+
+
+def content(path: Path) -> bytes:
+    """Returns a file's bytes; a link is not followed."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        pieces = [os.read(descriptor, os.fstat(descriptor).st_size + 1)]
+        while pieces[-1]:
+            pieces.append(os.read(descriptor, 1 << 20))
+        return b"".join(pieces)
+    finally:
+        os.close(descriptor)
+
+
+def replace(new: Path, path: Path, expected: bytes | None, held: Path | None) -> None:
+    """Puts a new file in the place of one that must hold the expected bytes (None: not exist).
+
+    Raises Conflict otherwise, with their file in its place and ours gone.
+    """
+    ours = content(new)
+    if expected is None:
+        _put_where_nothing_is(new, path)
+    elif not _exchange(new, path):
+        _replace_after_a_look(new, path, expected)
+    elif content(new) == expected:
+        _hold(new, path, expected, held)
+    else:
+        _put_back(new, path, ours)
+        _hold(new, path, ours, held)
+        raise _conflict(path)
+
+
+def release(held: Path) -> Iterator[tuple[str, Path]]:
+    """Lets go of the held files that nobody can write to any more; yields those that changed, by their name."""
+    try:
+        entries = list(os.scandir(held))
+    except FileNotFoundError:
+        return
+    for entry in entries:
+        kept = Path(entry.path)
+        digest, _, name = entry.name.partition("-")
+        if _is_open_elsewhere(kept):
+            continue
+        if _digest(content(kept)) == digest:
+            kept.unlink(missing_ok=True)
+        else:
+            yield unquote(name), kept
+
+
+def _put_where_nothing_is(new: Path, path: Path) -> None:
+    try:
+        os.link(new, path)
+    except FileExistsError:
+        raise _conflict(path) from None
+    new.unlink()
+
+
+def _put_back(theirs: Path, path: Path, ours: bytes) -> None:
+    """Exchanges again until what comes out is ours; somebody may have put a third version in meanwhile."""
+    while _exchange(theirs, path) and content(theirs) != ours:
+        ours = content(path)  # what went in is older than what came out: the newer one goes back in
+
+
+def _hold(old: Path, path: Path, known: bytes, held: Path | None) -> None:
+    """Keeps a replaced file, named by the bytes it is known to hold."""
+    if held is None:
+        old.unlink()
+        return
+    held.mkdir(exist_ok=True)
+    old.rename(held / f"{_digest(known)}-{quote(str(path.relative_to(held.parent.parent)), safe='')}")
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """Exchanges two names in one step; False where the system or the file system cannot."""
+    library = ctypes.CDLL(None, use_errno=True)
+    if not hasattr(library, "renameat2"):
+        return False
+    done = library.renameat2(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE)
+    if done == 0:
+        return True
+    number = ctypes.get_errno()
+    if number in _UNSUPPORTED:
+        return False
+    if number == errno.ENOENT:
+        raise _conflict(other)
+    raise OSError(number, os.strerror(number), str(other))
+
+
+def _replace_after_a_look(new: Path, path: Path, expected: bytes) -> None:
+    with suppress(FileNotFoundError):
+        if content(path) == expected:
+            new.replace(path)
+            return
+    raise _conflict(path)
+
+
+def _is_open_elsewhere(path: Path) -> bool:
+    """Tells whether any process has the file open: only then is a write lease refused."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+        fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+    except OSError as error:
+        return error.errno in {errno.EAGAIN, errno.EWOULDBLOCK}
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:32]
+
+
+def _conflict(path: Path) -> Conflict:
+    return Conflict(
+        f"{path.name} was changed by someone else meanwhile; their text is untouched and ours was not written.",
+        location=Location(path=str(path)),
+        hint="read it again, then repeat the call.",
+    )
