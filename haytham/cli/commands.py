@@ -1,0 +1,41 @@
+"""The commands there are: where each one is defined, and what the overview says about it.
+
+Imports nothing, so that the overview costs no more than starting Python.
+"""
+
+SUMMARY = "Sessions of phased, multi-agent workflows as markdown and git"
+
+COMMANDS = {
+    "demo": ("haytham.cli.demo", "Run a scripted session, offline, and show what it leaves"),
+    "log": ("haytham.cli.log", "Show the history of a session or a project"),
+    "status": ("haytham.cli.status", "Show how far projects and sessions got"),
+    "validate": ("haytham.cli.validate", "Check every document and the history behind them"),
+}
+
+_OPTIONS = {
+    "--version": "Show the version and exit",
+    "-h, --help": "Show this message and exit",
+}
+
+
+def overview() -> str:
+    """Returns the text of `haytham --help`, as click lays it out; a test compares the two."""
+    commands = {name: line for name, (_, line) in COMMANDS.items()}
+    return "\n".join(
+        [
+            "Usage: haytham [OPTIONS] COMMAND [ARGS]...",
+            "",
+            f"  {SUMMARY}",
+            "",
+            "Options:",
+            *_columns(_OPTIONS),
+            "",
+            "Commands:",
+            *_columns(commands),
+        ]
+    )
+
+
+def _columns(rows: dict[str, str]) -> list[str]:
+    width = max(len(name) for name in rows)
+    return [f"  {name.ljust(width)}  {text}" for name, text in rows.items()]

@@ -1,0 +1,66 @@
+"""The group of all commands, each imported when it is called."""
+
+from importlib import import_module
+
+import click
+
+from haytham import __version__
+from haytham.cli import reporting
+from haytham.cli.commands import COMMANDS, SUMMARY
+from haytham.cli.options import help_option
+from haytham.domain import suggestions
+
+
+class LazyGroup(click.Group):
+    """A group that knows its commands by name and imports only the one that is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click asks so
+        """Returns the names of the commands."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Imports a command, or returns None if there is none of that name."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(COMMANDS[cmd_name][0]).command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Finds the command that is called; raises UsageError with the name that was probably meant."""
+        name = args[0]
+        if name in COMMANDS or name.startswith("-"):
+            return super().resolve_command(ctx, args)
+        raise reporting.UnknownCommand(name, suggestions.closest(name, COMMANDS, cutoff=0.6), ctx)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Writes the list of commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+
+@click.group(
+    cls=LazyGroup,
+    name="haytham",
+    help=SUMMARY,
+)
+@click.version_option(__version__, message="haytham %(version)s", help="Show the version and exit")
+@help_option
+def group() -> None:
+    """Holds the commands."""
+
+
+def run(arguments: list[str]) -> int:
+    """Runs one command and returns the exit code; what goes wrong is told on standard error."""
+    return reporting.guarded(lambda: _invoke(arguments))
+
+
+def _invoke(arguments: list[str]) -> int:
+    # Not group.main(): it would decide about exit codes and broken pipes itself.
+    try:
+        with group.make_context("haytham", arguments) as context:
+            group.invoke(context)
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    return reporting.DONE

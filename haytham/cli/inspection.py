@@ -1,0 +1,139 @@
+"""Looks at projects and sessions without changing anything: no recovery, no lock."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+from haytham.checkpoint.checkpoint_manager import LOCK_TIMEOUT
+from haytham.cli.reporting import problems_of
+from haytham.documents.document import Document
+from haytham.domain import instants
+from haytham.domain.errors import HaythamError, Location, Problem
+from haytham.domain.workflow import Phase
+from haytham.storage import layout, user_git
+from haytham.storage.history import Entry
+from haytham.storage.layout import Layout
+from haytham.storage.project_store import ProjectStore
+from haytham.storage.session_store import SessionStore, name_in
+
+Read = TypeVar("Read")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Finding:
+    """What a check of one folder found: how many documents were read, and every problem."""
+
+    folder: str
+    documents: list[str] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+
+def session_ids(base_dir: Path, project_id: str) -> list[str]:
+    """Returns the ids of a project's sessions, sorted."""
+    return Layout(base=base_dir).session_ids(project_id)
+
+
+def session_phases(base_dir: Path, project_id: str, session_id: str) -> tuple[Phase, ...]:
+    """Returns the phases of a session, by its own copy of its workflow."""
+    return _phases(_session_store(base_dir, project_id, session_id))
+
+
+def project_history(base_dir: Path, project_id: str) -> list[Entry]:
+    """Returns the commits of a project's own history, newest first."""
+    return list(_project_store(base_dir, project_id).history.entries())
+
+
+def check_project(base_dir: Path, project_id: str) -> Finding:
+    """Checks the project document and the project's history."""
+    store = _project_store(base_dir, project_id)
+    finding = Finding(folder=str(store.folder))
+    _read(finding, str(store.path(layout.PROJECT_FILE)), store.project)
+    _check_history(finding, store)
+    return finding
+
+
+def check_session(base_dir: Path, project_id: str, session_id: str) -> Finding:
+    """Checks every document of a session, by the reader that loads them, and the session's history."""
+    store = _session_store(base_dir, project_id, session_id)
+    finding = Finding(folder=str(store.folder))
+    _read(finding, str(store.path(layout.WORKFLOW_FILE)), lambda: store.workflow)
+    _read(finding, str(store.path(layout.MANIFEST_FILE)), store.manifest)
+    for phase in _readable_phases(store):
+        _check_phase(finding, store, phase)
+    _check_history(finding, store)
+    return finding
+
+
+def _check_phase(finding: Finding, store: SessionStore, phase: Phase) -> None:
+    there = store.output_names(phase)
+    checkpoint = _read_if_there(finding, store, "checkpoint", name_in(phase, layout.CHECKPOINT_FILE))
+    for name in there:
+        _read_if_there(finding, store, "agent_output", name_in(phase, name))
+    _read_if_there(finding, store, "user_feedback", name_in(phase, layout.FEEDBACK_FILE))
+    if checkpoint is not None:
+        finding.problems.extend(_disagreements(store, phase, checkpoint, there))
+
+
+def _disagreements(store: SessionStore, phase: Phase, checkpoint: Document, there: list[str]) -> Iterator[Problem]:
+    location = Location(path=str(store.path(name_in(phase, layout.CHECKPOINT_FILE))))
+    number = checkpoint.value["metadata"]["phase_number"]
+    if number != phase.number:
+        yield Problem(message=f"this is the checkpoint of phase {number}, not {phase.number}.", location=location)
+    for agent, file in checkpoint.value["outputs"].items():
+        if file not in there:
+            hint = f"git shows what it was: git log -- {name_in(phase, file)}"
+            yield Problem(message=f"the output {file} of agent {agent} is not there.", location=location, hint=hint)
+
+
+def _read_if_there(finding: Finding, store: SessionStore, kind: str, name: str) -> Document | None:
+    path = store.path(name)
+    if not path.exists() and not path.is_symlink():
+        return None
+    return _read(finding, str(path), lambda: store.document(kind, name))
+
+
+def _read(finding: Finding, path: str, read: Callable[[], Read]) -> Read | None:
+    finding.documents.append(path)
+    try:
+        return read()
+    except HaythamError as error:
+        finding.problems.extend(problems_of(error))
+        return None
+
+
+def _check_history(finding: Finding, store: ProjectStore | SessionStore) -> None:
+    try:
+        store.history.check()
+    except HaythamError as error:
+        finding.problems.extend(problems_of(error))
+    else:
+        where = Location(path=str(store.history.git_folder))
+        lines = user_git.fsck(store.folder)
+        finding.problems.extend(Problem(message=f"git fsck: {line}", location=where) for line in lines)
+
+
+def _readable_phases(store: SessionStore) -> tuple[Phase, ...]:
+    """Returns the phases of a session; of all modes if the manifest cannot tell its own."""
+    try:
+        return _phases(store)
+    except HaythamError:
+        pass
+    try:
+        return store.workflow.phases
+    except HaythamError:
+        return ()
+
+
+def _phases(store: SessionStore) -> tuple[Phase, ...]:
+    return store.workflow.phases_in(store.manifest().value["metadata"]["execution_mode"])
+
+
+def _project_store(base_dir: Path, project_id: str) -> ProjectStore:
+    folder = Layout(base=base_dir).existing_project(project_id)
+    return ProjectStore(folder, clock=instants.utc_now, lock_timeout=LOCK_TIMEOUT)
+
+
+def _session_store(base_dir: Path, project_id: str, session_id: str) -> SessionStore:
+    folder = Layout(base=base_dir).existing_session(project_id, session_id)
+    return SessionStore(folder, clock=instants.utc_now, lock_timeout=LOCK_TIMEOUT)

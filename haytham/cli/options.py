@@ -1,0 +1,32 @@
+"""The options that commands share."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+BASE_DIR = "projects"
+
+base_dir_option: Decorator = click.option(
+    "--base-dir",
+    type=click.Path(path_type=Path),
+    default=BASE_DIR,
+    show_default=True,
+    metavar="DIR",
+    help="Folder that holds the projects",
+)
+help_option: Decorator = click.help_option("-h", "--help", help="Show this message and exit")
+json_option: Decorator = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs")
+
+
+def project_option(default: str) -> Decorator:
+    """Returns the option --project, whose help says what is taken without it."""
+    return click.option("--project", metavar="ID", help=f"Project [default: {default}]")
+
+
+def session_option(default: str) -> Decorator:
+    """Returns the option --session, whose help says what is taken without it."""
+    return click.option("--session", metavar="ID", help=f"Session [default: {default}]")

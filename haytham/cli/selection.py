@@ -1,0 +1,92 @@
+"""Finds the project and the session that a command is about; never guesses between two."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from haytham.domain.errors import InvalidInput, Location, NotFound
+from haytham.domain.records import SessionSummary
+from haytham.storage.layout import PROJECT_FILE, Layout
+
+_SHOWN = 5
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Selection:
+    """What the options named, or left out."""
+
+    base_dir: Path
+    project: str | None
+    session: str | None
+
+    def projects(self) -> list[str]:
+        """Returns the ids of the projects meant: the named one, the one that has the named session, or all."""
+        layout = Layout(base=self._existing_base())
+        if self.project is not None:
+            layout.existing_project(self.project)
+            return [self.project]
+        found = [each for each in layout.project_ids() if (self.base_dir / each / PROJECT_FILE).exists()]
+        if self.session is None:
+            return found
+        return [self._only([each for each in found if self.session in layout.session_ids(each)])]
+
+    def one_project(self) -> str:
+        """Returns the id of the project meant; raises if there is none, or more than one."""
+        found = self.projects()
+        if not found:
+            raise NotFound(
+                "there are no projects here yet.",
+                location=Location(path=str(self.base_dir)),
+                hint="haytham demo makes one; --base-dir names another folder.",
+            )
+        if len(found) > 1:
+            raise InvalidInput(
+                f"there are {len(found)} projects here, and none is named.",
+                location=Location(path=str(self.base_dir)),
+                hint=f"add --project with one of: {_listing(found)}.",
+            )
+        return found[0]
+
+    def _only(self, projects: Sequence[str]) -> str:
+        if not projects:
+            raise NotFound(
+                f"no project here has a session {self.session!r}.", location=Location(path=str(self.base_dir))
+            )
+        if len(projects) > 1:
+            raise InvalidInput(
+                f"{len(projects)} projects have a session {self.session!r}, and none is named.",
+                location=Location(path=str(self.base_dir)),
+                hint=f"add --project with one of: {_listing(projects)}.",
+            )
+        return projects[0]
+
+    def _existing_base(self) -> Path:
+        if not self.base_dir.is_dir():
+            raise NotFound(
+                "there is no such folder.",
+                location=Location(path=str(self.base_dir)),
+                hint="haytham demo makes one; --base-dir names another folder.",
+            )
+        return self.base_dir
+
+
+def newest(sessions: Sequence[SessionSummary]) -> str | None:
+    """Returns the session created last, or None; raises if that cannot be told.
+
+    `sessions` are newest first, as `list_sessions` returns them.
+    """
+    if not sessions:
+        return None
+    unreadable = [each["session_id"] for each in sessions if not each["created"]]
+    first = [each["session_id"] for each in sessions if each["created"] == sessions[0]["created"]]
+    candidates = list(dict.fromkeys([*first, *unreadable]))
+    if len(candidates) > 1:
+        raise InvalidInput(
+            "which session is the newest cannot be told.", hint=f"add --session with one of: {_listing(candidates)}."
+        )
+    return candidates[0]
+
+
+def _listing(names: Sequence[str]) -> str:
+    more = len(names) - _SHOWN
+    return ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,133 @@
+"""The terminal: what it can show, and how text, tables and trees get there. The gateway to rich.
+
+Colours are off when the output is no terminal, when NO_COLOR is set and when TERM is dumb.
+What is shown is text, never markup, and passes `visible`.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from haytham.cli.visible import visible
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
+
+WIDTH = 80
+STYLES = {
+    "completed": "green",
+    "approved": "green",
+    "active": "green",
+    "in_progress": "yellow",
+    "requires_retry": "yellow",
+    "changes": "yellow",
+    "retry_with_changes": "yellow",
+    "outdated": "yellow",
+    "failed": "red",
+    "unreadable": "red",
+}
+
+
+def is_terminal() -> bool:
+    """Tells whether a person looks at the output."""
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
+def wants_colour() -> bool:
+    """Tells whether the output may be coloured."""
+    return is_terminal() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def screen() -> "Console":
+    """Returns the console that all output of a command goes to."""
+    from rich.console import Console
+
+    class Screen(Console):
+        def on_broken_pipe(self) -> None:
+            # rich would end the program itself; `reporting` does that.
+            raise BrokenPipeError
+
+    terminal = is_terminal()
+    return Screen(
+        width=None if terminal else WIDTH,
+        force_terminal=terminal,
+        color_system="auto" if wants_colour() else None,
+        markup=False,
+        emoji=False,
+        highlight=False,
+    )
+
+
+def styled(text: object, style: str = "") -> "Text":
+    """Returns text of unknown origin, made visible, in a style."""
+    from rich.text import Text
+
+    return Text(visible(str(text)), style=style)
+
+
+def word(status: str) -> "Text":
+    """Returns a status or a decision in its own colour."""
+    return styled(status, STYLES.get(status, ""))
+
+
+def table(*columns: str, right: Sequence[str] = (), flexible: Sequence[str] = ()) -> "Table":
+    """Returns an empty table: plain columns under bold heads; only the flexible ones may be folded."""
+    from rich.table import Table
+
+    made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for name in columns:
+        made.add_column(
+            name,
+            justify="right" if name in right else "left",
+            no_wrap=name not in flexible,
+            overflow="fold",
+        )
+    return made
+
+
+def facts(console: "Console", rows: Sequence[tuple[str, "str | Text"]]) -> None:
+    """Prints labels with their values below each other."""
+    grid = table("", "", flexible=("",))
+    grid.show_header = False
+    for label, value in rows:
+        grid.add_row(styled(label, "bold"), styled(value) if isinstance(value, str) else value)
+    show(console, grid)
+
+
+def show(console: "Console", what: "RenderableType" = "") -> None:
+    """Prints a table or a text, without the spaces that would fill its lines."""
+    with console.capture() as captured:
+        console.print(what)
+    sys.stdout.write("".join(f"{line.rstrip(' ')}\n" for line in captured.get().splitlines()))
+
+
+def plain(console: "Console", text: str, style: str = "") -> None:
+    """Prints a line as it is, whatever the width: a path or a command stays in one piece."""
+    with console.capture() as captured:
+        console.print(styled(text, style), soft_wrap=True)
+    sys.stdout.write(captured.get())
+
+
+def emit_json(form: str, value: dict[str, Any]) -> None:
+    """Prints a value for programs; `form` and `version` say what its keys mean."""
+    text = json.dumps({"form": form, "version": 1, **value}, indent=2)
+    sys.stdout.write(text.replace("\x7f", "\\u007f") + "\n")
+
+
+def joined(parts: Sequence["Text"]) -> "Text":
+    """Returns texts in one line, separated by commas."""
+    from rich.text import Text
+
+    return Text(", ").join(parts)
+
+
+def indented(text: "Text", columns: int) -> "Padding":
+    """Returns a text that starts further right, also where it is folded."""
+    from rich.padding import Padding
+
+    return Padding(text, (0, 0, 0, columns))

@@ -1,0 +1,51 @@
+"""The user's own git: what must go through the program itself. The gateway to GitPython.
+
+Only fixed words are passed as arguments; the repository is named by the environment, so that git searches for none.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from haytham.domain.errors import NotFound
+
+if TYPE_CHECKING:
+    import git
+
+_ENVIRONMENT = {
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "LC_ALL": "C",  # the messages are passed on, and should be the same everywhere
+}
+
+
+def fsck(folder: Path) -> list[str]:
+    """Returns what git finds wrong with the repository in a folder, line by line; nothing if all is well."""
+    with _git(folder) as program:
+        status, output, errors = program.fsck(
+            "--strict", "--full", "--no-dangling", "--no-progress", with_extended_output=True, with_exceptions=False
+        )
+    if status == 0:
+        return []
+    lines = [line for line in (*output.splitlines(), *errors.splitlines()) if line.strip()]
+    return lines or [f"git fsck ended with status {status}"]
+
+
+@contextmanager
+def _git(folder: Path) -> Iterator["git.Git"]:
+    program: git.Git = _library().Git(folder)
+    program.update_environment(**_ENVIRONMENT, GIT_DIR=str((folder / ".git").absolute()))
+    try:
+        yield program
+    finally:
+        program.clear_cache()
+
+
+def _library() -> Any:
+    try:
+        import git
+    except ImportError as error:  # GitPython looks for the program when it is imported
+        raise NotFound("the program git was not found.", hint="install git, or add its folder to PATH.") from error
+    return git
