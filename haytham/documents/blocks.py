@@ -5,16 +5,23 @@ Lists, tables and quotes stay text, whose lines the reader takes from the source
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mistune.block_parser import BlockParser
+    from mistune.core import BlockState
 
 HEADING, FENCE, HTML, TEXT = "heading", "fence", "html", "text"
 
-_RULES = ("fenced_code", "atx_heading", "setex_heading", "raw_html", "blank_line")
+IsTail = Callable[[int, str], bool]
+
+_RULES = ["fenced_code", "atx_heading", "setex_heading", "raw_html", "blank_line"]
 _KINDS = {"heading": HEADING, "block_code": FENCE, "block_html": HTML, "paragraph": TEXT}
-_CONTAINER = re.compile(r"\s*([-+*>|]|\d{1,9}[.)]\s)")
+_IS_TAIL, _TAIL = "is_tail", "tail"
+_CONTAINER = re.compile(r"\s*(?:[-+*>|]|\d{1,9}[.)]\s)")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -37,94 +44,89 @@ class Split:
     tail: int | None
 
 
-def split(text: str, is_tail: Callable[[int, str], bool] | None = None) -> Split:
+def split(text: str, is_tail: IsTail | None = None) -> Split:
     """Splits a text into blocks, up to the first heading that `is_tail` accepts by level and title.
 
     What follows that heading is never looked at, so a large body costs nothing.
     """
-    tokens, tail = _parser()(text.replace("\r", " "), is_tail)
+    tokens, tail = _parse(text.replace("\r", " "), is_tail)
     ends = [token["start"] for token in tokens[1:]] + [len(text) if tail is None else tail]
     pairs = zip(tokens, ends, strict=True)
     return Split(blocks=tuple(_block(token, end) for token, end in pairs if token["type"] in _KINDS), tail=tail)
 
 
-def _block(token: Mapping[str, Any], end: int) -> Block:
-    attrs = token.get("attrs", {})
-    return Block(
-        kind=_KINDS[token["type"]],
-        start=token["start"],
-        end=end,
-        level=attrs.get("level", 0),
-        title=token["text"].strip() if token["type"] == "heading" else "",
-        info=attrs.get("info", ""),
-    )
+def _block(token: dict[str, Any], end: int) -> Block:
+    kind, start = _KINDS[token["type"]], token["start"]
+    if kind == HEADING:
+        return Block(kind=kind, start=start, end=end, level=token["level"], title=token["title"])
+    return Block(kind=kind, start=start, end=end, info=token["attrs"]["info"] if "attrs" in token else "")
 
 
-_Parse = Callable[[str, Callable[[int, str], bool] | None], tuple[list[dict[str, Any]], int | None]]
+def _parse(text: str, is_tail: IsTail | None) -> tuple[list[dict[str, Any]], int | None]:
+    state = _state_class()()
+    state.process(text)
+    state.env[_IS_TAIL] = is_tail
+    _parser().parse(state, _RULES)
+    return state.tokens, state.env.get(_TAIL)
 
 
 @cache
-def _parser() -> _Parse:
-    from mistune.block_parser import BlockParser
+def _state_class() -> "type[BlockState]":
     from mistune.core import BlockState
 
     class PlacedState(BlockState):
-        """Notes where each paragraph starts; mistune's tokens have no places of their own."""
-
-        def __init__(self, parent: Any = None) -> None:
-            super().__init__(parent)
-            self.is_tail: Callable[[int, str], bool] | None = None
-            self.tail: int | None = None
+        """Notes where each paragraph starts, and not its text: mistune would copy that once for each line."""
 
         def add_paragraph(self, text: str) -> None:
-            count = len(self.tokens)
-            super().add_paragraph(text)
-            _place(self.tokens[count:], self.cursor)
+            del text
+            if not self.tokens or self.tokens[-1]["type"] != "paragraph":
+                self.tokens.append({"type": "paragraph", "start": self.cursor})
+
+        def append_paragraph(self) -> int | None:
+            is_inside = bool(self.tokens) and self.tokens[-1]["type"] == "paragraph"
+            return self.find_line_end() if is_inside else None
+
+    return PlacedState
+
+
+@cache
+def _parser() -> "BlockParser":
+    from mistune.block_parser import BlockParser
 
     class PlacedParser(BlockParser):
         """Notes where each other block starts, and stops at the tail."""
 
-        def parse_method(self, m: re.Match[str], state: BlockState) -> int | None:
-            count = len(state.tokens)
+        def parse_method(self, m: re.Match[str], state: "BlockState") -> int | None:
+            tokens, count = state.tokens, len(state.tokens)
             end = super().parse_method(m, state)
-            _place(state.tokens[count:], m.start())
-            if end and isinstance(state, PlacedState) and state.is_tail and state.tokens:
-                last = state.tokens[-1]
-                if last["type"] == "heading" and state.is_tail(last["attrs"]["level"], last["text"].strip()):
-                    state.tail = end
-                    return state.cursor_max
+            if len(tokens) > count:
+                tokens[-1].setdefault("start", m.start())
+            is_tail = state.env[_IS_TAIL]
+            if (
+                end
+                and is_tail
+                and tokens[-1]["type"] == "heading"
+                and is_tail(tokens[-1]["level"], tokens[-1]["title"])
+            ):
+                state.env[_TAIL] = min(end, state.cursor_max)
+                return state.cursor_max
             return end
 
-        def parse_atx_heading(self, m: re.Match[str], state: BlockState) -> int:
+        def parse_atx_heading(self, m: re.Match[str], state: "BlockState") -> int:
             # mistune trims closing hashes by a pattern that is quadratic in the spaces of the title.
             text = m.group("atx_2").strip()
             bare = text.rstrip("#")
             title = bare.rstrip() if not bare or bare[-1] in " \t" else text
-            state.append_token({"type": "heading", "text": title, "attrs": {"level": len(m.group("atx_1"))}})
+            state.append_token({"type": "heading", "level": len(m.group("atx_1")), "title": title})
             return m.end() + 1
 
-        def parse_setex_heading(self, m: re.Match[str], state: BlockState) -> int | None:
+        def parse_setex_heading(self, m: re.Match[str], state: "BlockState") -> int | None:
             # With lists left as text, a rule below a list must not turn the list into a heading.
             last = state.last_token()
-            if last and last["type"] == "paragraph" and not _CONTAINER.match(last["text"]):
-                level = 1 if m.group("setext_1") == "=" else 2
-                last.update(type="heading", attrs={"level": level})
-                return m.end() + 1
-            return None
+            if not last or last["type"] != "paragraph" or _CONTAINER.match(state.src, last["start"]):
+                return None
+            title = state.src[last["start"] : m.start()].strip()
+            last.update(type="heading", level=1 if m.group("setext_1") == "=" else 2, title=title)
+            return m.end() + 1
 
-    parser: BlockParser = PlacedParser()
-
-    def parse(text: str, is_tail: Callable[[int, str], bool] | None) -> tuple[list[dict[str, Any]], int | None]:
-        state = PlacedState()
-        state.is_tail = is_tail
-        state.process(text)
-        parser.parse(state, list(_RULES))
-        tail = None if state.tail is None else min(state.tail, len(text))
-        return state.tokens, tail
-
-    return parse
-
-
-def _place(tokens: Iterable[dict[str, Any]], start: int) -> None:
-    for token in tokens:
-        token["start"] = start
+    return PlacedParser()

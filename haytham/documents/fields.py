@@ -4,44 +4,54 @@ import re
 from dataclasses import dataclass
 
 _LINE = re.compile(
-    r"^ {0,3}(?P<bullet>(?:[-*+•]|\d{1,3}[.)])(?:[ \t]+|$))?(?:\[(?P<box>[ xX✓]?)\][ \t]*)?(?P<body>.*)$",
+    r"(?P<bullet> {0,3}(?:[-*+•]|\d{1,3}[.)])(?:[ \t]+|$))?\s*(?:\[(?P<box>[ xX✓]?)\][ \t]*)?(?P<body>.*)\Z",
     re.DOTALL,
 )
-_BOLD = re.compile(r"(\*\*|__|\*|_)(?P<label>[^*_:\n]+?)(?P<inside>:?)\1(?P<outside>\s*:?)\s*(?P<value>.*)$", re.DOTALL)
-_COLON = re.compile(r"\s*[:\uff1a]\s*")
+_BOLD = re.compile(r"(\*\*|__|\*|_)(?P<label>[^*_:\n]+)(?P<inside>:?)\1\s*(?P<outside>:?)(?P<value>.*)\Z", re.DOTALL)
+_COLON = re.compile("[:\uff1a]")
+_RULE = re.compile(r" {0,3}([-*_])[ \t]*(?:\1[ \t]*){2,}\Z")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Line:
-    """One line, taken apart; `value` is None where there was no colon."""
+    """One line, taken apart; `width` is that of its bullet (0: none), `value` is None where there was no colon."""
 
-    is_item: bool
-    box: str | None
+    width: int
     body: str
     label: str
     value: str | None
 
+    @property
+    def is_item(self) -> bool:
+        """Whether the line starts with a bullet or a number."""
+        return self.width > 0
+
 
 def parse(line: str) -> Line:
     """Takes one line apart."""
-    match = _LINE.match(line.rstrip("\r"))
+    match = _LINE.match(line)
     assert match is not None  # noqa: S101 - the pattern matches every line
-    body = match["body"].strip()
+    bullet, box, body = match.groups()
+    body = body.strip()
     label, value = _labelled(body)
-    box = match["box"]
     if box is not None and not value:
         value = "true" if box.strip() else "false"
-    return Line(is_item=bool(match["bullet"]), box=box, body=body, label=label, value=value)
+    return Line(len(bullet or ""), body, label, value)
 
 
 def is_continuation(line: str) -> bool:
-    """Tells whether a line belongs to the item above it."""
+    """Tells whether a line is indented so that it belongs to the item above it."""
     return line.startswith(("  ", "\t"))
 
 
+def is_rule(line: str) -> bool:
+    """Tells whether a line is a horizontal rule."""
+    return _RULE.match(line) is not None
+
+
 def _labelled(body: str) -> tuple[str, str | None]:
-    if (bold := _BOLD.match(body)) and (bold["inside"] or bold["outside"].strip()):
+    if body[:1] in {"*", "_"} and (bold := _BOLD.match(body)) and (bold["inside"] or bold["outside"]):
         return bold["label"].strip(), bold["value"].strip()
-    parts = _COLON.split(body, maxsplit=1)
-    label = parts[0].strip("*_ ")
-    return (label, parts[1]) if len(parts) > 1 else (label, None)
+    if colon := _COLON.search(body):
+        return body[: colon.start()].strip("*_ "), body[colon.end() :].strip()
+    return body.strip("*_ "), None

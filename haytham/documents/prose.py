@@ -6,12 +6,17 @@ Anything that could end a section, start a fence or lose a byte is put between t
 
 import re
 
+from haytham.documents.outline import trimmed
+
 VERBATIM = "verbatim"
 OWN_COMMENT = "<!-- haytham"
 
-_RISKY_LINE = re.compile(r"^\s*(#|```|~~~|<|=|-+\s*$)", re.MULTILINE)
+_RISKY = re.compile(
+    r"^[ \t]*(?:#|```|~~~|<|=|>{7}|\|{7}|-+[ \t]*$)"  # a heading, fence, HTML or merge marker, or what would make one
+    r"|[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]",  # what editors change or hide
+    re.MULTILINE,
+)
 _TILDES = re.compile(r"~{3,}")
-_FENCED = re.compile(r"(?P<indent> *)(?P<fence>~{3,})verbatim *\n(?P<body>.*)\n *(?P=fence) *\Z", re.DOTALL)
 _INDENT = "  "
 
 
@@ -34,40 +39,40 @@ def fenced(text: str) -> str:
     return f"{fence}{VERBATIM}\n{text}\n{fence}"
 
 
-def read(source: str, *, crlf: bool) -> str:
-    """Reads the source of a section of free text; `crlf` says that an editor wrote the whole file so."""
-    source = source.replace("\r\n", "\n") if crlf else source
-    text = unfenced(source.strip("\n"))
-    if text is not None:
-        return text
-    lines = source.split("\n")
-    while lines and not lines[0].strip():
-        lines.pop(0)
-    return "\n".join(lines).rstrip()
+def read(source: str) -> str:
+    """Reads the source of a section of free text."""
+    lines = trimmed(source.split("\n"))
+    text = _unfenced(lines)
+    return "\n".join(lines).rstrip() if text is None else text
 
 
-def unfenced(source: str) -> str | None:
-    """Returns what stands between verbatim fences, without their indentation, or None if there are none."""
-    match = _FENCED.match(source)
-    if match is None:
+def read_item(first: str, further: list[str], width: int) -> str:
+    """Reads a list item: the text beside its bullet, and the lines below, indented by the bullet's width."""
+    lines = [_dedented(line, width) for line in further]
+    text = None if first else _unfenced(trimmed(lines))
+    return "\n".join([first, *lines]).rstrip().lstrip("\n") if text is None else text
+
+
+def _unfenced(lines: list[str]) -> str | None:
+    """Returns what stands between verbatim fences, or None if there are none."""
+    if len(lines) < 2 or not lines[0].startswith("~~~"):  # noqa: PLR2004 - one fence opens, one closes
         return None
-    body, indent = match["body"], match["indent"]
-    if not indent:
-        return body
-    return "\n".join(line.removeprefix(indent) for line in body.split("\n"))
-
-
-def dedented(lines: list[str]) -> str:
-    """Joins the further lines of a list item without the indentation that shows they belong to it."""
-    return "\n".join(line.removeprefix(_INDENT) for line in lines)
+    opening, closing = lines[0].rstrip(), lines[-1].rstrip()
+    is_verbatim = opening == closing + VERBATIM and not closing.strip("~")
+    return "\n".join(lines[1:-1]) if is_verbatim else None
 
 
 def _is_plain(text: str) -> bool:
-    if text != text.strip() or text.startswith("\ufeff") or _RISKY_LINE.search(text):
-        return False
-    return all(line.isprintable() or line.replace("\t", "").isprintable() for line in text.split("\n"))
+    return text == text.strip() and _RISKY.search(text) is None
 
 
 def _indented(text: str) -> str:
     first, *rest = text.split("\n")
     return "\n".join([first, *(f"{_INDENT}{line}" if line else line for line in rest)])
+
+
+def _dedented(line: str, width: int) -> str:
+    if line.startswith("\t"):
+        return line[1:]
+    blanks = len(line) - len(line.lstrip(" "))
+    return line[min(blanks, width) :]

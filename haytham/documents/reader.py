@@ -5,19 +5,25 @@ It knows no kind by name; a new kind needs a schema and a template, not a line h
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
-from haytham.documents import fields, prose, scalars, schemas, tables
-from haytham.documents.blocks import FENCE, HTML, TEXT, Block, split
+from haytham.documents import extras, fields, prose, rules, scalars, schemas, tables
+from haytham.documents.blocks import FENCE, HEADING, HTML, TEXT, Block, split
 from haytham.documents.document import FORMAT_VERSION, Document
 from haytham.documents.outline import Section, Source, sections, unclosed
-from haytham.documents.schemas import Path, Schema
+from haytham.documents.report import Report
+from haytham.documents.rules import Rule
+from haytham.documents.schemas import Path
 from haytham.domain import suggestions
-from haytham.domain.errors import InvalidDocument, Location, Problem
+from haytham.domain.errors import InvalidDocument
 
+_OWN = "own"  # the kind of a block that is a comment of ours
 _MARK = re.compile(r"<!-- haytham (?P<kind>\w+) v(?P<version>\d+) -->")
+_CONFLICT = re.compile(r"(?:<{7}|>{7}|\|{7})(?: |\Z)|={7}\Z")
+_CONFLICT_RUNS = ("<<<<<<<", ">>>>>>>", "|||||||", "=======")
 _EMPTY_WORDS = {"none", "n/a", "-", "none."}
 _CACHED = 50_000  # characters; larger texts are read anew each time
 _TOP_LEVEL = 2
@@ -41,382 +47,350 @@ def _read_cached(kind: str, text: str) -> Document:
     return _Reading(kind, Source(text)).document()
 
 
+@dataclass(slots=True)
+class _Entry:
+    """A line that starts something, with the lines that continue it."""
+
+    offset: int
+    raw: str
+    line: fields.Line
+    further: list[str] = field(default_factory=list)
+
+
 class _Reading:
-    """One pass over one document: collects values, their places, problems, extras."""
+    """One pass over one document: collects values, problems, extras."""
 
     def __init__(self, kind: str, source: Source) -> None:
         self.kind = kind
-        self.schema = schemas.schema(kind)
         self.source = source
-        self.problems: list[Problem] = []
-        self.places: dict[Path, int] = {}
-        self.excused: set[Path] = set()  # missing, but only because of a problem already reported
+        self.root = rules.rule(kind)
+        self.tail = rules.tail(self.root)
+        self.report = Report(source, self.root)
         self.extra_fields: dict[str, list[str]] = {}
         self.extra_text: dict[str, list[str]] = {}
-        self.by_title = {suggestions.normalised(rule["title"]): key for key, rule in self.schema["properties"].items()}
-        self.tail_key = next((k for k, r in self.schema["properties"].items() if r.get("layout") == "tail"), None)
 
     def document(self) -> Document:
         """Reads everything; raises InvalidDocument if there was any problem."""
-        found = split(self.source.text, self._is_tail if self.tail_key else None)
+        found = split(self.source.text, self._is_tail if self.tail else None)
+        self._refuse_conflicts(found.blocks)
         end = len(self.source.text) if found.tail is None else found.tail
-        value = self._sections(found.blocks, end)
-        if found.tail is not None and self.tail_key:
-            value[self.tail_key] = self._tail_text(found.tail)
+        value = self._sections(tuple(self._told_apart(found.blocks)), end)
+        if self.tail and found.tail is not None:
+            value[self.tail.key] = self.source.text[found.tail :].removeprefix("\n")
         self._check(value, found.blocks)
-        if self.problems:
-            raise InvalidDocument(sorted(self.problems, key=lambda problem: problem.location.line or 0))
+        self.report.raise_if_any()
         return Document(
             kind=self.kind,
             value=value,
-            extra_fields={anchor: tuple(lines) for anchor, lines in self.extra_fields.items()},
-            extra_text={anchor: "\n\n".join(texts) for anchor, texts in self.extra_text.items()},
+            extra_fields={place: tuple(lines) for place, lines in self.extra_fields.items()},
+            extra_text={place: extras.joined(texts) for place, texts in self.extra_text.items()},
         )
+
+    def _is_tail(self, level: int, title: str) -> bool:
+        return level == _TOP_LEVEL and self.root.named(title) is self.tail
+
+    # Before the sections
+
+    def _refuse_conflicts(self, blocks: tuple[Block, ...]) -> None:
+        """Raises on merge markers; all else that is wrong then would be their echo."""
+        end = blocks[-1].end if blocks else 0
+        if not any(self.source.text.find(run, 0, end) >= 0 for run in _CONFLICT_RUNS):
+            return
+        lines = [
+            (offset, line, block.kind)
+            for block in blocks
+            if not (block.kind == FENCE and block.info == prose.VERBATIM)
+            for offset, line in self.source.lines(block)
+            if _CONFLICT.match(line.rstrip())
+        ]
+        is_sure = any(not line.startswith("=") for _, line, _ in lines)
+        for offset, line, kind in lines:
+            if is_sure or kind != HEADING:  # seven "=" may also underline a heading
+                hint = "choose between the two sides, then remove the marker lines."
+                self.report.add(offset, f'"{line.split(" ")[0].rstrip()}" was left here by a merge.', hint=hint)
+        self.report.raise_if_any()
+
+    def _told_apart(self, blocks: tuple[Block, ...]) -> Iterator[Block]:
+        """Yields the blocks with our own comments marked as such; what follows one on its line is text."""
+        text, is_marked = self.source.text, False
+        for block in blocks:
+            start = text.find("<", block.start, block.end)
+            if block.kind != HTML or not text.startswith(prose.OWN_COMMENT, start):
+                yield block
+                continue
+            closing = text.find("-->", start, block.end)
+            end = closing + len("-->") if closing >= 0 else block.end
+            yield replace(block, kind=_OWN, end=end)
+            if text[end : block.end].strip():
+                yield replace(block, kind=TEXT, start=end)
+            if not is_marked and (match := _MARK.match(text, start)):
+                is_marked = True
+                self._check_mark(start, match["kind"], match["version"])
+
+    def _check_mark(self, offset: int, kind: str, version: str) -> None:
+        if kind != self.kind:
+            self.report.add(offset, f"this is a {kind} document; {self.kind} was expected.")
+        elif version != str(FORMAT_VERSION):
+            self.report.add(
+                offset,
+                f"format {version} of {kind} is not known; this release knows {FORMAT_VERSION}.",
+                hint="read it with the release of Haytham that wrote it.",
+            )
 
     # Sections
 
-    def _is_tail(self, level: int, title: str) -> bool:
-        return level == _TOP_LEVEL and self.by_title.get(_title_form(title)) == self.tail_key
-
-    def _tail_text(self, start: int) -> str:
-        rest = self.source.text[start:]
-        for blank in ("\r\n", "\n"):
-            if rest.startswith(blank):
-                return rest[len(blank) :]
-        return rest
-
     def _sections(self, blocks: tuple[Block, ...], end: int) -> dict[str, Any]:
         value: dict[str, Any] = {}
-        anchor = ""
+        place = extras.TOP
         found = sections(blocks, _TOP_LEVEL, end)
-        self._preamble(blocks[: blocks.index(_heading(blocks, found[0]))] if found else blocks, anchor)
+        self._keep_blocks((block for block in blocks if not found or block.start < found[0].start), place)
         for index, section in enumerate(found):
-            key = self.by_title.get(_title_form(section.title)) if section.level == _TOP_LEVEL else None
+            rule = self.root.named(section.title) if section.level == _TOP_LEVEL else None
             if index == 0 and section.level == 1:
-                self._preamble(section.own_blocks, anchor)
-            elif key is None:
-                self._unknown_section(section, anchor)
-            elif key in value:
-                self._problem(
-                    section.start,
-                    f'section "{section.title}" stands here a second time.',
-                    hint="keep one of the two.",
-                    section=section.title,
-                )
-            elif key != self.tail_key:
-                anchor = key
-                self.places[(key,)] = section.start
-                value[key] = self._content(section, self.schema["properties"][key], (key,), anchor)
+                self._keep_blocks(section.own_blocks, place)
+                self._keep_sections(section.subsections, place)
+            elif rule is None:
+                self._unknown_section(section, self.root, (), extras.behind(place))
+            elif rule.key in value:
+                self._second(section.start, f'section "{section.title}"', section)
+            elif rule is not self.tail:
+                place = rule.key
+                value[place] = self._content(section, rule, (place,))
         return value
 
-    def _preamble(self, blocks: tuple[Block, ...], anchor: str) -> None:
-        for block in blocks:
-            text = self.source.slice(block.start, block.end)
-            match = _MARK.match(text)
-            if match is None:
-                self._keep(block, anchor)
-            elif match["kind"] != self.kind:
-                self._problem(block.start, f"this is a {match['kind']} document; {self.kind} was expected.")
-            elif int(match["version"]) != FORMAT_VERSION:
-                self._problem(
-                    block.start,
-                    f"format {match['version']} of {self.kind} is not known; this release knows {FORMAT_VERSION}.",
-                    hint="read it with the release of Haytham that wrote it.",
-                )
+    def _unknown_section(self, section: Section, parent: Rule, path: Path, place: str) -> None:
+        meant = parent.meant(section.title)
+        if meant is None or (path and not meant.layout):
+            self._keep_sections([section], place)
+            return
+        self.report.excuse((*path, meant.key))
+        marks = "#" * (_TOP_LEVEL + len(path))
+        self.report.add(
+            section.start,
+            f'section "{section.title}" is not known.',
+            hint=f'did you mean "{marks} {meant.title}"?',
+            section=section.title,
+        )
 
-    def _unknown_section(self, section: Section, anchor: str) -> None:
-        keys = {rule["title"]: key for key, rule in self.schema["properties"].items()}
-        meant = suggestions.closest(section.title, keys)
-        if meant:
-            marks = "#" * _TOP_LEVEL
-            self.excused.add((keys[meant],))
-            self._problem(
-                section.start,
-                f'section "{section.title}" is not known.',
-                hint=f'did you mean "{marks} {meant}"?',
-                section=section.title,
-            )
-        else:
-            self._keep_text(self.source.slice(section.start, section.end), anchor)
-
-    def _content(self, section: Section, rule: Schema, path: Path, anchor: str) -> Any:
-        layout = rule["layout"]
-        if layout == "prose":
+    def _content(self, section: Section, rule: Rule, path: Path) -> Any:
+        self.report.place(path, section.start)
+        place = extras.inside(*map(str, path))
+        if rule.layout == "prose":
             return self._prose(section)
-        if layout == "items":
-            return self._items(section, rule, path)
-        if layout == "table":
-            return self._table(section, rule, path, anchor)
-        if layout == "map":
-            return self._map(section, rule, path, anchor)
-        return self._group(section, rule, path, anchor)
+        if rule.layout == "items":
+            return self._items(section, rule, path, place)
+        if rule.layout == "fields":
+            return self._group(section, rule, path, place)
+        read_layout = self._table if rule.layout == "table" else self._map
+        value = read_layout(section, rule, path, place)
+        self._keep_sections(section.subsections, place)
+        return value
 
     # Layouts
 
     def _prose(self, section: Section) -> str:
         pieces, start = [], section.body
         for block in section.blocks:
-            if self._is_own_comment(block):
+            if block.kind == _OWN:
                 pieces.append(self.source.text[start : block.start])
                 start = block.end
         pieces.append(self.source.text[start : section.end])
-        return prose.read("".join(pieces), crlf=self.source.crlf)
+        return prose.read("".join(pieces))
 
-    def _group(self, section: Section, rule: Schema, path: Path, anchor: str) -> dict[str, Any]:
+    def _group(self, section: Section, rule: Rule, path: Path, place: str) -> dict[str, Any]:
         value: dict[str, Any] = {}
-        known = rule["properties"]
-        by_label = {suggestions.normalised(each["title"]): key for key, each in known.items()}
-        for offset, line, further in self._labelled_lines(section.own_blocks, anchor, set(by_label)):
-            key = by_label.get(suggestions.normalised(line.label))
-            if key is None or "layout" in known[key]:
-                self._unknown_field(offset, line, further, section, rule, path)
-            elif key in value:
-                self._problem(
-                    offset,
-                    f"{known[key]['title']} stands here a second time.",
-                    hint="keep one of the two.",
-                    section=section.title,
-                    field=line.label,
-                )
+        for entry in self._entries(section.own_blocks, place, rule):
+            known = rule.named(entry.line.label)
+            if known is None or known.layout:
+                self._unknown_field(entry, section, rule, path)
+            elif known.key in value:
+                self._second(entry.offset, known.title, section, entry.line.label)
             else:
-                self.places[(*path, key)] = offset
-                text = "\n".join([line.value or "", *further])
-                value[key] = scalars.read(text, known[key])
-        self._subgroups(section, known, by_label, value, path, anchor)
+                self.report.place((*path, known.key), entry.offset)
+                text = "\n".join([entry.line.value or "", *entry.further])
+                value[known.key] = scalars.read(text, known.schema)
+        self._subsections(section, rule, path, value)
         return value
 
-    def _subgroups(
-        self,
-        section: Section,
-        known: Schema,
-        by_label: dict[str, str],
-        value: dict[str, Any],
-        path: Path,
-        anchor: str,
-    ) -> None:
+    def _subsections(self, section: Section, rule: Rule, path: Path, value: dict[str, Any]) -> None:
+        place = extras.inside(*map(str, path))
         for sub in section.subsections:
-            key = by_label.get(_title_form(sub.title))
-            if key is None or "layout" not in known[key] or key in value:
-                self._keep_text(self.source.slice(sub.start, sub.end), anchor)
+            known = rule.named(sub.title)
+            if known is None or not known.layout:
+                self._unknown_section(sub, rule, path, place)
+            elif known.key in value:
+                self._second(sub.start, f'section "{sub.title}"', sub)
             else:
-                self.places[(*path, key)] = sub.start
-                value[key] = self._content(sub, known[key], (*path, key), anchor)
+                place = extras.inside(*map(str, path), known.key)
+                value[known.key] = self._content(sub, known, (*path, known.key))
 
-    def _map(self, section: Section, rule: Schema, path: Path, anchor: str) -> dict[str, Any]:
+    def _map(self, section: Section, rule: Rule, path: Path, place: str) -> dict[str, Any]:
         value: dict[str, Any] = {}
-        for offset, line, further in self._labelled_lines(section.blocks, anchor, set()):
-            pair = scalars.split_key(line.body)
+        for entry in self._entries(section.own_blocks, place):
+            pair = scalars.split_key(entry.line.body)
             if pair is None:
-                if line.body != scalars.NOTHING and line.body.casefold() not in _EMPTY_WORDS:
-                    self._keep_text("\n".join([f"- {line.body}", *further]), anchor)
+                if entry.line.body.casefold() not in _EMPTY_WORDS or entry.further:
+                    self._keep(extras.loose([entry.raw, *entry.further]), place)
                 continue
             key, text = pair
             if key in value:
-                self._problem(offset, f"{key} stands here a second time.", section=section.title, field=key)
-            self.places[(*path, key)] = offset
-            value[key] = scalars.read(text, rule["additionalProperties"])
+                self._second(entry.offset, key, section, key)
+            self.report.place((*path, key), entry.offset)
+            value[key] = scalars.read("\n".join([text, *entry.further]), rule.schema["additionalProperties"])
         return value
 
-    def _table(self, section: Section, rule: Schema, path: Path, anchor: str) -> list[dict[str, Any]]:
-        columns = {suggestions.normalised(each["title"]): key for key, each in rule["items"]["properties"].items()}
-        rows = list(self._rows(section, anchor))
+    def _table(self, section: Section, rule: Rule, path: Path, place: str) -> list[dict[str, Any]]:
+        rows = list(self._rows(section.own_blocks, place))
         if not rows:
             return []
-        head_offset, head = rows[0]
-        keys = [columns.get(suggestions.normalised(each)) for each in head]
-        for title, key in zip(head, keys, strict=True):
-            if key is None:
-                titles = [each["title"] for each in rule["items"]["properties"].values()]
-                self._problem(
-                    head_offset,
-                    f'column "{title}" is not known.',
-                    hint=suggestions.allowed(title, titles),
-                    section=section.title,
-                )
+        columns = self._columns(*rows[0], section, rule)
         value: list[dict[str, Any]] = []
-        for offset, row in rows[1:]:
-            if tables.is_delimiter(row):
+        for offset, row in rows[2:] if len(rows) > 1 and tables.is_delimiter(rows[1][1]) else rows[1:]:
+            if len(row) != len(columns):
+                message = f"this row has {len(row)} cells; {len(columns)} are expected."
+                self.report.add(offset, message, hint='a "|" inside a cell is written "\\|".', section=section.title)
                 continue
-            if len(row) != len(head):
-                self._problem(
-                    offset,
-                    f"this row has {len(row)} cells; {len(head)} are expected.",
-                    hint='a "|" inside a cell is written "\\|".',
-                    section=section.title,
-                )
-                continue
-            self.places[(*path, len(value))] = offset
-            named = zip(keys, row, strict=True)
-            rules = rule["items"]["properties"]
-            value.append({key: scalars.read(text, rules[key]) for key, text in named if key})
+            self.report.place((*path, len(value)), offset)
+            pairs = zip(columns, row, strict=True)
+            value.append({column.key: scalars.read(text, column.schema) for column, text in pairs if column})
         return value
 
-    def _items(self, section: Section, rule: Schema, path: Path) -> list[str]:
-        label = re.compile(rf"{re.escape(rule['itemTitle'])}\s+\d+\s*:[ \t]*", re.IGNORECASE)
+    def _columns(self, offset: int, head: list[str], section: Section, rule: Rule) -> list[Rule | None]:
+        columns = [rule.named(title) for title in head]
+        for index, title in enumerate(head):
+            if columns[index] is None:
+                hint = suggestions.allowed(title, [column.title for column in rule.children.values()])
+                self.report.add(offset, f'column "{title}" is not known.', hint=hint, section=section.title)
+            elif columns[index] in columns[:index]:
+                self._second(offset, f'column "{title}"', section)
+        return columns
+
+    def _items(self, section: Section, rule: Rule, path: Path, place: str) -> list[str]:
+        numbered = re.compile(rf"{re.escape(rule.schema['itemTitle'])}\s+\d+\s*:", re.IGNORECASE)
         value: list[str] = []
-        sole_is_empty = True
-        for offset, lines in self._item_lines(section):
-            first, further = lines[0], lines[1:]
-            bare = label.sub("", first, count=1) if label.match(first) else first
-            body = prose.dedented(further)
-            text = prose.unfenced(body) if not bare else None
-            if text is None:
-                text = "\n".join([bare, body] if further else [bare]).rstrip()
-                text = text.lstrip("\n")
-            if not text and not label.match(first):
-                continue
-            sole_is_empty = sole_is_empty and text.casefold() in _EMPTY_WORDS and not label.match(first)
-            self.places[(*path, len(value))] = offset
-            value.append(text)
-        return [] if sole_is_empty else value
+        is_empty = True
+        for entry in self._item_entries(section.blocks, place):
+            label = numbered.match(entry.line.body)
+            first = entry.line.body[label.end() :].lstrip() if label else entry.line.body
+            text = prose.read_item(first, entry.further, entry.line.width)
+            if text or label:
+                is_empty = is_empty and not label and text.casefold() in _EMPTY_WORDS
+                self.report.place((*path, len(value)), entry.offset)
+                value.append(text)
+        return [] if is_empty else value
 
     # Lines
 
-    def _labelled_lines(
-        self, blocks: tuple[Block, ...], anchor: str, bare_labels: set[str]
-    ) -> Iterator[tuple[int, fields.Line, list[str]]]:
-        """Yields the labelled lines with the lines that continue them; keeps all other text."""
+    def _entries(self, blocks: Iterable[Block], place: str, rule: Rule | None = None) -> Iterator[_Entry]:
+        """Yields the bullets, and the bare lines that carry a label of the rule; keeps all other text."""
         for block in blocks:
             if block.kind != TEXT:
-                self._keep(block, anchor)
+                self._keep_blocks([block], place)
                 continue
-            pending: tuple[int, fields.Line, list[str]] | None = None
+            entry: _Entry | None = None
             loose: list[str] = []
-            for offset, raw in self._lines(block):
+            for offset, raw in self.source.lines(block):
                 line = fields.parse(raw)
-                is_field = line.is_item or (
-                    line.value is not None and suggestions.normalised(line.label) in bare_labels
-                )
-                if pending and not is_field and fields.is_continuation(raw):
-                    pending[2].append(raw)
-                    continue
-                if pending:
-                    yield pending
-                pending = (offset, line, []) if is_field else None
-                if not is_field:
+                is_indented = fields.is_continuation(raw)
+                is_bare_field = rule is not None and line.value is not None and not is_indented
+                if line.is_item or (is_bare_field and rule and rule.named(line.label)):
+                    if entry:
+                        yield entry
+                    entry = _Entry(offset, raw, line)
+                elif entry and is_indented:
+                    entry.further.append(raw)
+                else:
+                    if entry:
+                        yield entry
+                    entry = None
                     loose.append(raw)
-            if pending:
-                yield pending
+            if entry:
+                yield entry
             if loose:
-                self._keep_text("\n".join(loose).strip("\n"), anchor)
+                self._keep(extras.loose(loose), place)
 
-    def _item_lines(self, section: Section) -> Iterator[tuple[int, list[str]]]:
-        """Yields the lines of each item; a paragraph without a bullet is an item of its own."""
-        current: tuple[int, list[str]] | None = None
-        end = section.body
-        for block in section.blocks:
-            if self._is_own_comment(block):
-                continue
-            gap = self.source.text[end : block.start].count("\n") if current else 0
-            end = block.end
-            is_text = block.kind == TEXT
-            for number, (offset, raw) in enumerate(self._lines(block)):
+    def _item_entries(self, blocks: Iterable[Block], place: str) -> Iterator[_Entry]:
+        """Yields the bullets; a paragraph without one is an item of its own, and a rule is none."""
+        entry: _Entry | None = None
+        end = 0
+        for block in blocks:
+            gap, end = self.source.text.count("\n", end, block.start), block.end
+            for number, (offset, raw) in enumerate(self.source.lines(block) if block.kind != _OWN else ()):
                 line = fields.parse(raw)
-                continues = current is not None and (fields.is_continuation(raw) or (number > 0 and not line.is_item))
-                if current is not None and (continues or (not is_text and number > 0)):
-                    current[1].extend([""] * (gap if number == 0 else 0))
-                    current[1].append(raw)
+                if entry and self._continues(block, number, raw, line):
+                    entry.further.extend([""] * (gap if number == 0 else 0))
+                    entry.further.append(raw)
                     continue
-                if current:
-                    yield current
-                current = (offset, [line.body if is_text else raw])
-        if current:
-            yield current
+                if entry:
+                    yield entry
+                if fields.is_rule(raw):
+                    entry = None
+                    self._keep(raw, place)
+                else:
+                    entry = _Entry(offset, raw, line if block.kind == TEXT else fields.Line(0, raw, "", None))
+        if entry:
+            yield entry
 
-    def _rows(self, section: Section, anchor: str) -> Iterator[tuple[int, list[str]]]:
-        for block in section.blocks:
+    def _continues(self, block: Block, number: int, raw: str, line: fields.Line) -> bool:
+        if block.kind == TEXT:
+            return fields.is_continuation(raw) or (number > 0 and not line.is_item)
+        return block.kind != HEADING or number > 0
+
+    def _rows(self, blocks: Iterable[Block], place: str) -> Iterator[tuple[int, list[str]]]:
+        for block in blocks:
             if block.kind != TEXT:
-                self._keep(block, anchor)
+                self._keep_blocks([block], place)
                 continue
             loose = []
-            for offset, raw in self._lines(block):
+            for offset, raw in self.source.lines(block):
                 if tables.is_row(raw):
                     yield offset, tables.cells(raw)
                 else:
                     loose.append(raw)
             if loose:
-                self._keep_text("\n".join(loose), anchor)
-
-    def _lines(self, block: Block) -> Iterator[tuple[int, str]]:
-        offset = block.start
-        for line in self.source.text[block.start : block.end].rstrip("\r\n").split("\n"):
-            yield offset, line.rstrip("\r") if self.source.crlf else line
-            offset += len(line) + 1
+                self._keep(extras.loose(loose), place)
 
     # What is not known
 
-    def _unknown_field(
-        self, offset: int, line: fields.Line, further: list[str], section: Section, rule: Schema, path: Path
-    ) -> None:
-        keys = {each["title"]: key for key, each in rule["properties"].items()}
-        meant = suggestions.closest(line.label, keys)
-        if meant:
-            self.excused.add((*path, keys[meant]))
-            self._problem(
-                offset,
-                f'field "{line.label}" is not known.',
-                hint=f'did you mean "{meant}"?',
+    def _unknown_field(self, entry: _Entry, section: Section, rule: Rule, path: Path) -> None:
+        label = entry.line.label
+        if meant := rule.meant(label):
+            self.report.excuse((*path, meant.key))
+            self.report.add(
+                entry.offset,
+                f'field "{label}" is not known.',
+                hint=f'did you mean "{meant.title}"?',
                 section=section.title,
-                field=line.label,
+                field=label,
             )
         else:
-            raw = self.source.text[offset:].split("\n", 1)[0].rstrip("\r")
-            self.extra_fields.setdefault(str(path[0]), []).append("\n".join([raw, *further]))
+            lines = self.extra_fields.setdefault(extras.inside(*map(str, path)), [])
+            lines.append("\n".join([entry.raw, *entry.further]))
 
-    def _keep(self, block: Block, anchor: str) -> None:
-        if not self._is_own_comment(block):
-            self._keep_text(self.source.slice(block.start, block.end), anchor)
+    def _keep_blocks(self, blocks: Iterable[Block], place: str) -> None:
+        for block in blocks:
+            if block.kind != _OWN:
+                self._keep(self.source.slice(block.start, block.end), place)
 
-    def _keep_text(self, text: str, anchor: str) -> None:
-        self.extra_text.setdefault(anchor, []).append(text.replace("\r\n", "\n") if self.source.crlf else text)
+    def _keep_sections(self, found: Iterable[Section], place: str) -> None:
+        for section in found:
+            self._keep(self.source.slice(section.start, section.end), place)
 
-    def _is_own_comment(self, block: Block) -> bool:
-        return block.kind == HTML and self.source.text[block.start : block.end].lstrip().startswith(prose.OWN_COMMENT)
+    def _keep(self, text: str, place: str) -> None:
+        if text:
+            self.extra_text.setdefault(place, []).append(text)
 
     # Problems
 
+    def _second(self, offset: int, what: str, section: Section, label: str = "") -> None:
+        message = f"{what} stands here a second time."
+        self.report.add(offset, message, hint="keep one of the two.", section=section.title, field=label)
+
     def _check(self, value: dict[str, Any], blocks: tuple[Block, ...]) -> None:
-        if schemas.is_valid(self.kind, value):
-            return
         if block := unclosed(self.source, blocks):
-            what = "code fence" if block.kind == FENCE else "comment"
-            self._problem(block.start, f"a {what} opens here and is never closed.", hint="close it where it ends.")
-            self.excused |= {(key,) for key in self.schema["properties"] if key not in value}
-        found = (fault for fault in schemas.faults(self.kind, value) if fault.path not in self.excused)
-        self.problems.extend(self._located(fault) for fault in found)
-
-    def _located(self, fault: schemas.Fault) -> Problem:
-        path = fault.path
-        while path and path not in self.places:
-            path = path[:-1]
-        offset = self.places.get(path, len(self.source.text.rstrip()))
-        names = self._titles(fault.path)
-        location = Location(
-            path=self.source.path,
-            line=self.source.line(offset),
-            section=names[0],
-            field=names[-1] if len(names) > 1 else "",
-        )
-        return Problem(message=fault.message, location=location, hint=fault.hint)
-
-    def _titles(self, path: Path) -> list[str]:
-        names, rule = [], self.schema
-        for key in path:
-            if isinstance(key, int):
-                rule = rule.get("items", {})
-            else:
-                rule = rule.get("properties", {}).get(key, {})
-                names.append(rule.get("title", key))
-        return names or [""]
-
-    def _problem(self, offset: int, message: str, *, hint: str = "", section: str = "", field: str = "") -> None:
-        location = Location(path=self.source.path, line=self.source.line(offset), section=section, field=field)
-        self.problems.append(Problem(message=message, location=location, hint=hint))
-
-
-def _title_form(title: str) -> str:
-    return suggestions.normalised(title.strip("*_: "))
-
-
-def _heading(blocks: tuple[Block, ...], section: Section) -> Block:
-    return next(block for block in blocks if block.start == section.start)
+            what = "code fence" if block.kind == FENCE else "comment or HTML block"
+            self.report.add(block.start, f"a {what} opens here and is never closed.", hint="close it where it ends.")
+            for key in self.root.children.keys() - value.keys():
+                self.report.excuse((key,))
+        if not schemas.is_valid(self.kind, value):
+            self.report.add_faults(schemas.faults(self.kind, value))

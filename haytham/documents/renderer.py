@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from haytham import resources
-from haytham.documents import prose, scalars, schemas, tables
+from haytham.documents import extras, prose, scalars, schemas, tables, writable
 from haytham.documents.document import Document, mark
 from haytham.documents.reader import read
 from haytham.domain.errors import InternalError, InvalidInput
@@ -19,24 +19,47 @@ if TYPE_CHECKING:
 def render(document: Document) -> str:
     """Writes a document; the same document always gives the same text."""
     template = _environment().get_template(f"{document.kind}.md.j2")
-    return template.render(document.value, mark=mark(document.kind), extra=lambda anchor: _extras(document, anchor))
+
+    def inside(place: str) -> str:
+        lines = "".join(f"{line}\n" for line in document.extra_fields.get(place, ()))
+        return lines + _apart(document.extra_text.get(place))
+
+    def behind(key: str) -> str:
+        return _apart(document.extra_text.get(extras.behind(key)))
+
+    def extra(key: str) -> str:
+        return inside(key) + behind(key)
+
+    return template.render(document.value, mark=mark(document.kind), inside=inside, behind=behind, extra=extra)
 
 
 def checked(document: Document, what: str) -> str:
     """Writes a document that is valid and reads back as the same; anything else is refused.
 
-    Raises InvalidInput if the value does not fit its schema, InternalError if the text would not say the same.
+    Raises InvalidInput if the value does not fit its schema or no document can hold it,
+    InternalError if the text would not say the same.
     """
     try:
         text = render(document)
+        text.encode()
         again = read(document.kind, text)
     except Exception as error:
-        if faults := schemas.faults(document.kind, document.value):
-            raise InvalidInput(f"{what}: {faults[0].message}", hint=faults[0].hint) from error
+        _refuse_value(document, what, error)
         raise InternalError(f"{what} would not be readable: {error}") from error
+    if again != document or "\\ud" in text:  # perhaps half a character, escaped
+        _refuse_value(document, what, None)
     if again != document:
         raise InternalError(f"{what} would read back as something else.")
     return text
+
+
+def _refuse_value(document: Document, what: str, cause: Exception | None) -> None:
+    """Raises InvalidInput if the value is to blame."""
+    if (place := writable.flaw(document.value)) is not None:
+        hint = "texts must be whole Unicode characters, numbers finite, keys texts, lists real lists."
+        raise InvalidInput(f"{what}: {place} cannot be written in a document.", hint=hint) from cause
+    if faults := schemas.faults(document.kind, document.value):
+        raise InvalidInput(f"{what}: {faults[0].message}", hint=faults[0].hint) from cause
 
 
 @cache
@@ -69,7 +92,5 @@ def _section_text(text: str) -> str:
     return f"{prose.shown(text)}\n" if text else ""
 
 
-def _extras(document: Document, anchor: str) -> str:
-    lines = "".join(f"{line}\n" for line in document.extra_fields.get(anchor, ()))
-    text = document.extra_text.get(anchor)
-    return f"{lines}\n{text}\n" if text else lines
+def _apart(text: str | None) -> str:
+    return f"\n{text}\n" if text else ""

@@ -4,6 +4,7 @@ A text that could be taken for something else is written as a JSON string; all o
 """
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -18,10 +19,10 @@ _TRUE = {"true", "yes", "y", "x", "[x]", "✓", "☑", "✅"}
 _FALSE = {"false", "no", "n", "[ ]", "[]", "☐", "❌"}
 _INTEGER = re.compile(r"[+-]?\d+\Z")
 _GROUPED = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?\Z")
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z")
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\Z")
 _PLAIN_ITEM = re.compile(r"[\w.:/@+-]+( [\w.:/@+-]+)*\Z")
 _PLAIN_KEY = re.compile(r"[A-Za-z0-9][\w ./@+-]*(?<! )\Z")
-_ITEM = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[^,]*?)\s*(?:,|\Z)')
+_QUOTED_ITEM = re.compile(r'\s*("(?:[^"\\]|\\.)*")\s*(?:,|\Z)')
 _KEY = re.compile(r'("(?:[^"\\]|\\.)*")\s*:\s*(.*)\Z', re.DOTALL)
 _LONGEST_INTEGER = 4000  # digits; Python refuses to convert more
 
@@ -43,12 +44,12 @@ def shown_any(value: object) -> str:
     """Writes a value of any JSON type so that `read_any` gives it back."""
     if isinstance(value, str) and _is_plain(value) and not _is_json(value):
         return value
-    return json.dumps(value)
+    return _quoted(value)
 
 
 def shown_key(key: str) -> str:
     """Writes the key of a map so that `split_key` gives it back."""
-    return key if _PLAIN_KEY.match(key) else json.dumps(key)
+    return key if _PLAIN_KEY.match(key) else _quoted(key)
 
 
 def read(text: str, schema: Schema) -> Any:
@@ -76,7 +77,10 @@ def split_key(text: str) -> tuple[str, str] | None:
     if match := _KEY.match(text):
         return str(_unquoted(match.group(1))), match.group(2)
     key, colon, value = text.partition(":")
-    return (key.strip(), value.strip()) if colon else None
+    key = key.strip()
+    if key.startswith("**"):  # bold, with the colon inside or outside
+        key, value = key.strip("*").strip(), value.removeprefix("**")
+    return (key, value.strip()) if colon else None
 
 
 def _read_typed(text: str, schema: Schema, allowed: set[str]) -> Any:
@@ -90,7 +94,12 @@ def _read_typed(text: str, schema: Schema, allowed: set[str]) -> Any:
 
 
 def _text_shown(text: str) -> str:
-    return text if _is_plain(text) else json.dumps(text)
+    return text if _is_plain(text) else _quoted(text)
+
+
+def _quoted(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if text.isprintable() else json.dumps(value)
 
 
 def _is_plain(text: str) -> bool:
@@ -103,7 +112,7 @@ def _is_json(text: str) -> bool:
 
 def _item_shown(item: object) -> str:
     text = str(item)
-    return text if _PLAIN_ITEM.match(text) and text.isprintable() else json.dumps(text)
+    return text if _PLAIN_ITEM.match(text) and text.isprintable() else _quoted(text)
 
 
 def _unquoted(text: str) -> str:
@@ -131,15 +140,24 @@ def _read_number(text: str, *, whole: bool) -> float | str:
         figure = figure.replace(",", "")
     if _INTEGER.match(figure) and len(figure) < _LONGEST_INTEGER:
         return int(figure)
-    if _NUMBER.match(figure) and not whole:
-        return float(figure)
+    if _NUMBER.match(figure) and not whole and math.isfinite(number := float(figure)):
+        return number
     return text
 
 
 def _read_list(text: str) -> list[str]:
     inner = text[1:-1] if text.startswith("[") and text.endswith("]") else text
-    items = [match.group(1) for match in _ITEM.finditer(inner)]
-    return [_unquoted(item) for item in items if item]
+    items, start = [], 0
+    while start < len(inner):
+        if match := _QUOTED_ITEM.match(inner, start):
+            items.append(_unquoted(match[1]))
+            start = match.end()
+        else:
+            comma = inner.find(",", start)
+            end = len(inner) if comma < 0 else comma
+            items.append(inner[start:end].strip())
+            start = end + 1
+    return [item for item in items if item]
 
 
 def _bare(text: str) -> str:

@@ -4,6 +4,7 @@ Schemas come from the package only; a reference to anything outside is refused, 
 """
 
 import json
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -19,6 +20,7 @@ Schema = Mapping[str, Any]
 Path = tuple[str | int, ...]
 
 _SHOWN = 80
+_LONGEST_INTEGER = 4096  # bits; Python itself refuses to write numbers that are much longer
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,9 +53,20 @@ def is_valid(kind: str, value: object) -> bool:
 @cache
 def _validator(kind: str) -> "Draft202012Validator":
     from jsonschema import Draft202012Validator
+    from jsonschema.validators import extend
     from referencing import Registry
 
-    return Draft202012Validator(schema(kind), registry=Registry(), format_checker=Draft202012Validator.FORMAT_CHECKER)
+    checker = Draft202012Validator.TYPE_CHECKER.redefine_many({"integer": _is_integer, "number": _is_number})
+    validator: type[Draft202012Validator] = extend(Draft202012Validator, type_checker=checker)  # type: ignore[no-untyped-call]
+    return validator(schema(kind), registry=Registry(), format_checker=Draft202012Validator.FORMAT_CHECKER)
+
+
+def _is_integer(_checker: object, value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value.bit_length() <= _LONGEST_INTEGER
+
+
+def _is_number(checker: object, value: object) -> bool:
+    return math.isfinite(value) if isinstance(value, float) else _is_integer(checker, value)
 
 
 def _in_words(error: Any) -> Iterator[Fault]:
@@ -70,7 +83,8 @@ def _in_words(error: Any) -> Iterator[Fault]:
             yield Fault(path=path, message=f"{key!r} is not known here.", hint=suggestions.allowed(key, known))
     else:
         title = error.schema.get("title") or (str(path[-1]) if path else "the value")
-        yield Fault(path=path, message=f"{title} is {_shown(error.instance)}.", hint=_expectation(error))
+        state = "empty" if error.instance is None else _shown(error.instance)
+        yield Fault(path=path, message=f"{title} is {state}.", hint=_expectation(error))
 
 
 def _expectation(error: Any) -> str:

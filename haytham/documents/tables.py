@@ -13,9 +13,8 @@ def cell(text: str) -> str:
 
 def cells(line: str) -> list[str]:
     """Splits a row into its cells."""
-    inner = line.strip().removeprefix("|")
-    parts = _PIPE.split(inner)
-    if parts and not parts[-1].strip():
+    parts = _PIPE.split(line.strip().removeprefix("|"))
+    if not parts[-1].strip():
         parts.pop()
     return [part.strip().replace("\\|", "|") for part in parts]
 
@@ -27,4 +26,4 @@ def is_row(line: str) -> bool:
 
 def is_delimiter(row: list[str]) -> bool:
     """Tells whether a row is the line between head and body."""
-    return bool(row) and all(_DELIMITER.match(each) for each in row)
+    return all(_DELIMITER.match(each) for each in row)
