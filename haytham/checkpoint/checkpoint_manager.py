@@ -3,26 +3,19 @@
 Orders the steps; formats, paths and git are known further down.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
-from haytham.checkpoint import recovery
+from haytham.checkpoint import recovery, session_creation, validation
 from haytham.checkpoint.session_writer import SessionWriter
 from haytham.documents import workflow_file
 from haytham.documents.document import Document
-from haytham.documents.renderer import checked
-from haytham.domain import checkpoints, instants, messages, outputs, progress, projects, reviews
-from haytham.domain.choices import PhaseStatus, SessionStatus
-from haytham.domain.errors import (
-    HaythamError,
-    InvalidDocument,
-    InvalidInput,
-    Location,
-    NotFound,
-    StorageFailure,
-)
+from haytham.domain import checkpoints, instants, outputs, progress, reviews
+from haytham.domain.choices import PhaseStatus
+from haytham.domain.errors import HaythamError, InvalidInput, Location, NotFound, StorageFailure
 from haytham.domain.identifiers import check_id, check_line
 from haytham.domain.records import (
     CheckpointRecord,
@@ -37,8 +30,8 @@ from haytham.storage import files, layout
 from haytham.storage.history import Entry, Person, user_identity
 from haytham.storage.layout import Layout
 from haytham.storage.project_store import ProjectStore
-from haytham.storage.session_store import SessionStore, name_in
-from haytham.storage.store import HAYTHAM, CommitNote
+from haytham.storage.session_store import SessionStore
+from haytham.storage.store import HAYTHAM
 
 LOCK_TIMEOUT = 30.0
 
@@ -60,8 +53,7 @@ class CheckpointManager:
         lock_timeout: float = LOCK_TIMEOUT,
         identity: Callable[[], Person | None] = user_identity,
     ) -> None:
-        self.base_dir = Path(base_dir)
-        files.make_folder(self.base_dir)
+        self.base_dir = _base_folder(base_dir)
         self._layout = Layout(base=self.base_dir)
         self.clock = clock
         self._lock_timeout = lock_timeout
@@ -91,7 +83,7 @@ class CheckpointManager:
 
     def workflow(self, name: str) -> Workflow:
         """Returns a known workflow by its name; raises InvalidInput otherwise."""
-        if name not in self._workflows:
+        if not isinstance(name, str) or name not in self._workflows:
             hint = f"{allowed(str(name), self._workflows)} Make your own known with register_workflow."
             raise InvalidInput(f"workflow type is {name!r}, which is not known.", hint=hint)
         return self._workflows[name]
@@ -119,12 +111,15 @@ class CheckpointManager:
             "execution_mode": workflow.check_mode(execution_mode),
         }
         folder = self._layout.session(project_id, session_id)
+        _refuse_links(folder.parent.parent, folder.parent, folder)
         if folder.is_dir():
             return self._same_session(identity)
         layout.check_free(project_id, self.base_dir, "project id")
         layout.check_free(session_id, folder.parent, "session id")
-        self._ensure_project(identity)
-        return folder if self._create(folder, workflow, identity) else self._same_session(identity)
+        now = instants.text_of(self.clock())
+        session_creation.ensure_project(self._project_store(project_id), identity, now)
+        is_new = session_creation.create(self._store_at(folder), workflow, identity, now)
+        return folder if is_new else self._same_session(identity)
 
     def load_session(self, project_id: str, session_id: str) -> SessionState:
         """Tells how far a session got, after finishing what a crash may have left."""
@@ -135,12 +130,13 @@ class CheckpointManager:
         if not progress.same(manifest, derived):
             self._recover(store)
             manifest = store.manifest().value
-        return self._state(manifest, writer, self._opened[store.folder])
+        finished = self._opened[store.folder]["finished"]
+        return progress.state(manifest, edited_files=recovery.edited_files(writer), recovered=finished)
 
     def list_sessions(self, project_id: str) -> list[SessionSummary]:
         """Lists a project's sessions, newest first; one that cannot be read is listed with its problem."""
         found = [self._summary(project_id, each) for each in self._layout.session_ids(project_id)]
-        return sorted(found, key=lambda summary: (summary["created"], summary["session_id"]), reverse=True)
+        return sorted(found, key=progress.age, reverse=True)
 
     def next_phase(self, project_id: str, session_id: str) -> int | None:
         """Returns the number of the phase to run next, or None when the session is completed."""
@@ -233,6 +229,8 @@ class CheckpointManager:
         self, project_id: str, session_id: str, phase_nums: list[int] | None = None
     ) -> dict[int, dict[str, str]]:
         """Returns the outputs by phase and agent: of the phases asked for, or of all completed ones."""
+        if isinstance(phase_nums, (str, bytes)) or not isinstance(phase_nums, (Sequence, NoneType)):
+            raise InvalidInput(f"phase_nums is {phase_nums!r}; a list is needed.", hint="pass [number], even for one.")
         store = self._opened_store(project_id, session_id)
         if phase_nums is None:
             phases = [phase for phase in self._phases(store) if self._status(store, phase) is PhaseStatus.COMPLETED]
@@ -247,7 +245,7 @@ class CheckpointManager:
             phase = self._phase(store, phase_num)
         except HaythamError as error:
             return False, [str(error)]
-        problems = self._problems(store, phase)
+        problems = validation.problems(store, phase)
         return not problems, problems
 
     # Reviews
@@ -278,7 +276,7 @@ class CheckpointManager:
                 requested_changes=requested_changes,
                 action=action,
                 retry_count=retry_count,
-                reviewer=person.name if person else writer.identity["user_id"],
+                reviewer=(person.name.strip() if person else "") or writer.identity["user_id"],
             )
             writer.save_feedback(phase, value, person or HAYTHAM)
 
@@ -296,45 +294,6 @@ class CheckpointManager:
 
     # Steps
 
-    def _ensure_project(self, identity: dict[str, Any]) -> None:
-        """Makes the project of a session that is created before its project, as the reference usage does."""
-        store = ProjectStore(
-            self._layout.project(identity["project_id"]), clock=self.clock, lock_timeout=self._lock_timeout
-        )
-        if not store.exists():
-            now = instants.text_of(self.clock())
-            store.create_project(
-                projects.value(
-                    project_id=identity["project_id"],
-                    user_id=identity["user_id"],
-                    startup_idea="",
-                    name=identity["project_id"],
-                    execution_mode=identity["execution_mode"],
-                    now=now,
-                )
-            )
-
-    def _create(self, folder: Path, workflow: Workflow, identity: dict[str, Any]) -> bool:
-        now = instants.text_of(self.clock())
-        full = {**identity, "created": now, "last_updated": now, "status": "in_progress", "closed": None}
-        value = progress.manifest(full, workflow, {}, now)
-        manifest = checked(Document(kind="session_manifest", value=value), layout.MANIFEST_FILE)
-        contents = {
-            layout.ATTRIBUTES_FILE: layout.ATTRIBUTES,
-            layout.WORKFLOW_FILE: workflow.source.encode(),
-            layout.MANIFEST_FILE: manifest.encode(),
-        }
-        title = f"Session {identity['session_id']} created"
-        body = f"{workflow.title}, mode {identity['execution_mode']}, for {identity['user_id']}"
-        trailers = {
-            "Session": identity["session_id"],
-            "Workflow": workflow.name,
-            "Mode": identity["execution_mode"],
-        }
-        note = CommitNote(message=messages.message(title, body, trailers))
-        phases = workflow.phases_in(identity["execution_mode"])
-        return self._store_at(folder).create(contents, note, tuple(phase.folder for phase in phases))
-
     def _same_session(self, identity: dict[str, Any]) -> Path:
         store = self._opened_store(identity["project_id"], identity["session_id"])
         present = store.manifest().value["metadata"]
@@ -349,11 +308,16 @@ class CheckpointManager:
             files.make_folder(store.path(phase.folder))
         return store.folder
 
+    def _project_store(self, project_id: str) -> ProjectStore:
+        return ProjectStore(self._layout.project(project_id), clock=self.clock, lock_timeout=self._lock_timeout)
+
     def _store_at(self, folder: Path) -> SessionStore:
         return SessionStore(folder, clock=self.clock, lock_timeout=self._lock_timeout)
 
     def _store(self, project_id: str, session_id: str) -> SessionStore:
-        return self._store_at(self._layout.existing_session(project_id, session_id))
+        store = self._store_at(self._layout.existing_session(project_id, session_id))
+        _refuse_links(store.history.git_folder, *(store.path(phase.folder) for phase in store.workflow.phases))
+        return store
 
     def _opened_store(self, project_id: str, session_id: str) -> SessionStore:
         """Returns a session's store; the first time, after recovery."""
@@ -377,6 +341,7 @@ class CheckpointManager:
         """Holds a session for one change, recovered if this is the first or if the writer before died."""
         store = self._store(project_id, session_id)
         with store.locked() as died:
+            store.history.check()  # before anything is written: somebody may have switched to another branch
             if died or store.folder not in self._opened:
                 self._opened[store.folder] = recovery.recover(SessionWriter(store, self.clock()))
             yield SessionWriter(store, self.clock())
@@ -393,88 +358,38 @@ class CheckpointManager:
 
     def _is_approved(self, store: SessionStore, phase: Phase) -> bool:
         feedback = store.feedback(phase)
-        return feedback is not None and reviews.is_approval(feedback.value, store.content(phase))
+        return feedback is not None and reviews.is_approval(feedback.value, phase, store.content(phase))
 
     def _existing(self, document: Document | None, phase: Phase, what: str) -> Document:
         if document is None:
-            raise NotFound(f"phase {phase.number} {phase.name} has no {what} yet.")
+            raise NotFound(
+                f"phase {phase.number} {phase.name} has no {what} yet.", hint="it comes with save_checkpoint."
+            )
         return document
-
-    def _problems(self, store: SessionStore, phase: Phase) -> list[str]:
-        if not store.path(phase.folder).is_dir():
-            return [f"phase {phase.number} has no folder {phase.folder}."]
-        problems: list[str] = []
-        if not store.path(name_in(phase, layout.CHECKPOINT_FILE)).exists():
-            problems.append(f"phase {phase.number} {phase.name} has no checkpoint yet.")
-        readers: list[Callable[[], object]] = [
-            lambda: store.checkpoint(phase),
-            lambda: store.outputs(phase),
-            lambda: store.feedback(phase),
-        ]
-        for read in readers:
-            try:
-                read()
-            except InvalidDocument as error:
-                problems.extend(str(problem) for problem in error.problems)
-            except HaythamError as error:
-                problems.append(str(error))
-        return problems or self._missing_outputs(store, phase)
-
-    def _missing_outputs(self, store: SessionStore, phase: Phase) -> list[str]:
-        document = store.checkpoint(phase)
-        named = document.value["outputs"] if document else {}
-        there = set(store.output_names(phase))
-        return [
-            f"agent {agent} has no output {file}, which the checkpoint names."
-            for agent, file in named.items()
-            if file not in there
-        ]
-
-    def _state(self, manifest: Any, writer: SessionWriter, report: RecoveryReport) -> SessionState:
-        metadata, rows = manifest["metadata"], manifest["phases"]
-        statuses = {row["phase"]: row["status"] for row in rows}
-        is_over = metadata["status"] == SessionStatus.COMPLETED
-        current = manifest["current_phase"]["phase"]
-        return SessionState(
-            session_id=metadata["session_id"],
-            project_id=metadata["project_id"],
-            user_id=metadata["user_id"],
-            workflow_type=metadata["workflow_type"],
-            execution_mode=metadata["execution_mode"],
-            created=metadata["created"],
-            last_updated=metadata["last_updated"],
-            status=metadata["status"],
-            current_phase=current,
-            completed_phases=[number for number, status in statuses.items() if status == PhaseStatus.COMPLETED],
-            phase_statuses=statuses,
-            next_phase=None if is_over else current,
-            can_resume=not is_over,
-            metrics=manifest["metrics"] | {},
-            edited_files=recovery.edited_files(writer),
-            recovered=list(report["finished"]),
-        )
 
     def _summary(self, project_id: str, session_id: str) -> SessionSummary:
         try:
-            manifest = self._store(project_id, session_id).manifest().value
+            return progress.summary(session_id, self._store(project_id, session_id).manifest().value)
         except HaythamError as error:
-            return SessionSummary(
-                session_id=session_id,
-                status="unreadable",
-                execution_mode="",
-                workflow_type="",
-                created="",
-                last_updated="",
-                current_phase=0,
-                problem=str(error),
+            return progress.unreadable(session_id, str(error))
+
+
+def _base_folder(base_dir: object) -> Path:
+    if not isinstance(base_dir, (str, Path)):
+        raise InvalidInput(f"base_dir is {base_dir!r}, which is no path.", hint="pass a str or a Path.")
+    folder = Path(base_dir)
+    try:
+        files.make_folder(folder)
+    except ValueError as error:
+        raise InvalidInput(f"base_dir is {str(base_dir)!r}: {error}.", hint="choose a name without it.") from error
+    return folder
+
+
+def _refuse_links(*folders: Path) -> None:
+    for folder in folders:
+        if folder.is_symlink():
+            raise StorageFailure(
+                "this is a symbolic link, which Haytham does not follow.",
+                location=Location(path=str(folder)),
+                hint="put the real folder there.",
             )
-        metadata = manifest["metadata"]
-        return SessionSummary(
-            session_id=session_id,
-            status=metadata["status"],
-            execution_mode=metadata["execution_mode"],
-            workflow_type=metadata["workflow_type"],
-            created=metadata["created"],
-            last_updated=metadata["last_updated"],
-            current_phase=manifest["current_phase"]["phase"],
-        )

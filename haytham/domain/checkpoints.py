@@ -190,5 +190,5 @@ def _sequence(values: object, what: str) -> Sequence[object]:
     if values is None:
         return ()
     if isinstance(values, (str, bytes)) or not isinstance(values, Sequence):
-        raise InvalidInput(f"{what} is {values!r}; a list is needed.")
+        raise InvalidInput(f"{what} is {values!r}; a list is needed.", hint=f"pass {what}=[…], even for one.")
     return values

@@ -18,13 +18,14 @@ _DEVICES = frozenset(
     | {f"lpt{number}" for number in range(10)}
 )
 _HINT = f"use letters, digits, '-', '_' and '.', starting with a letter or digit, at most {LONGEST_ID} characters."
+_LINE_HINT = f"use at most {LONGEST_TEXT} visible characters, without spaces at the ends."
 RESERVED_AGENTS = frozenset({"checkpoint", "user_feedback", "session_manifest", "journal", "workflow"})
 
 
 def check_id(value: object, what: str) -> str:
     """Returns the id unchanged if it may name a folder or a branch; raises InvalidInput otherwise."""
     if not isinstance(value, str):
-        raise InvalidInput(f"{what} is {value!r}, which is not text.", hint=_HINT)
+        raise InvalidInput(f"{what} is {_shown(value)}, which is not text.", hint=_HINT)
     if fault := _fault(value):
         raise InvalidInput(f"{what} {_shown(value)} {fault}.", hint=_HINT)
     return value
@@ -44,11 +45,11 @@ def check_agent_name(value: object) -> str:
 def check_line(value: object, what: str) -> str:
     """Returns a text of one visible line, such as a user id or a phase's name; raises InvalidInput otherwise."""
     if not isinstance(value, str) or not value.strip():
-        raise InvalidInput(f"{what} is {_shown(value)}; a text of one line is needed.")
+        raise InvalidInput(f"{what} is {_shown(value)}; a text of one line is needed.", hint=_LINE_HINT)
     if not value.isprintable() or len(value) > LONGEST_TEXT or value != value.strip():
         raise InvalidInput(
             f"{what} {_shown(value)} is not one plain line.",
-            hint=f"use at most {LONGEST_TEXT} visible characters, without spaces at the ends.",
+            hint=_LINE_HINT,
         )
     return value
 
@@ -56,7 +57,7 @@ def check_line(value: object, what: str) -> str:
 def check_text(value: object, what: str) -> str:
     """Returns a text that can be written as UTF-8; raises InvalidInput otherwise."""
     if not isinstance(value, str):
-        raise InvalidInput(f"{what} is {_shown(value)}, which is not text.")
+        raise InvalidInput(f"{what} is {_shown(value)}, which is not text.", hint="pass a str; decode bytes first.")
     try:
         value.encode("utf-8")
     except UnicodeEncodeError as error:

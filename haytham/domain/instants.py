@@ -14,7 +14,7 @@ def utc_now() -> datetime:
 
 
 def text_of(instant: datetime) -> str:
-    """Writes an instant so that it sorts, parses everywhere and loses nothing."""
+    """Writes an instant so that it parses everywhere and loses nothing; compare instants, not their texts."""
     return instant.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
@@ -30,7 +30,10 @@ def parse(value: object, what: str) -> datetime:
         raise InvalidInput(f"{what} is {value!r}, which is no date and time.", hint=hint)
     if value.tzinfo is None:
         raise InvalidInput(f"{what} is {value.isoformat()}, which has no time zone.", hint=hint)
-    return value.astimezone(UTC)
+    try:
+        return value.astimezone(UTC)
+    except OverflowError:
+        raise InvalidInput(f"{what} is {value.isoformat()}, which has no counterpart in UTC.", hint=hint) from None
 
 
 def canonical(value: object, what: str) -> str | None:

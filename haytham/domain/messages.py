@@ -10,9 +10,12 @@ Value = Mapping[str, Any]
 
 
 def message(subject: str, body: str = "", trailers: Mapping[str, object] | None = None) -> str:
-    """Joins subject, body and trailers; a trailer that is None is left out."""
-    lines = [f"Haytham-{key}: {value}" for key, value in (trailers or {}).items() if value is not None]
-    text = "\n\n".join(part for part in (subject, body, "\n".join(lines)) if part)
+    """Joins subject, body and trailers; a trailer that is None is left out.
+
+    Subject and trailers are one line each, so that no value can add a trailer of its own.
+    """
+    lines = [f"Haytham-{key}: {_one_line(value)}" for key, value in (trailers or {}).items() if value is not None]
+    text = "\n\n".join(part for part in (_one_line(subject), body, "\n".join(lines)) if part)
     return "".join(char for char in text if char.isprintable() or char == "\n") + "\n"
 
 
@@ -71,6 +74,10 @@ def figures(duration: float | None) -> str:
     hours, minutes, seconds = whole // 3600, whole // 60 % 60, whole % 60
     parts = [f"{hours}h" if hours else "", f"{minutes}m" if minutes else "", f"{seconds}s"]
     return " ".join(part for part in parts if part)
+
+
+def _one_line(value: object) -> str:
+    return " ".join(str(value).split())
 
 
 def _title(phase_: Phase) -> str:

@@ -61,10 +61,10 @@ def _tools(tools: object) -> list[str] | None:
     if tools is None:
         return None
     if isinstance(tools, str) or not isinstance(tools, (list, tuple)):
-        raise InvalidInput(f"tools_used is {tools!r}; a list of names is needed.")
+        raise InvalidInput(f"tools_used is {tools!r}; a list of names is needed.", hint="pass [name], even for one.")
     checked = [check_text(tool, "a tool's name") for tool in tools]
     if not all(checked):
-        raise InvalidInput("tools_used contains an empty name.")
+        raise InvalidInput("tools_used contains an empty name.", hint="leave it out.")
     return checked
 
 

@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
+from haytham.domain import instants
 from haytham.domain.choices import PhaseStatus, SessionStatus
+from haytham.domain.records import Metrics, SessionState, SessionSummary
 from haytham.domain.workflow import Phase, Workflow
 
 Value = Mapping[str, Any]
@@ -29,6 +31,66 @@ def manifest(identity: Value, workflow: Workflow, checkpoints: Mapping[int, Valu
         },
         "metrics": totals(checkpoints),
     }
+
+
+def state(value: Value, *, edited_files: list[str], recovered: list[str]) -> SessionState:
+    """Returns what `load_session` tells, given the manifest."""
+    metadata = value["metadata"]
+    statuses = {row["phase"]: row["status"] for row in value["phases"]}
+    is_over = metadata["status"] == SessionStatus.COMPLETED
+    current = value["current_phase"]["phase"]
+    return SessionState(
+        session_id=metadata["session_id"],
+        project_id=metadata["project_id"],
+        user_id=metadata["user_id"],
+        workflow_type=metadata["workflow_type"],
+        execution_mode=metadata["execution_mode"],
+        created=metadata["created"],
+        last_updated=metadata["last_updated"],
+        status=metadata["status"],
+        current_phase=current,
+        completed_phases=[number for number, status in statuses.items() if status == PhaseStatus.COMPLETED],
+        phase_statuses=statuses,
+        next_phase=None if is_over else current,
+        can_resume=not is_over,
+        metrics=Metrics(**dict(value["metrics"])),  # type: ignore[typeddict-item]  # the schema has them
+        edited_files=edited_files,
+        recovered=list(recovered),
+    )
+
+
+def summary(session_id: str, value: Value) -> SessionSummary:
+    """Returns a row of `list_sessions`, given the manifest."""
+    metadata = value["metadata"]
+    return SessionSummary(
+        session_id=session_id,
+        status=metadata["status"],
+        execution_mode=metadata["execution_mode"],
+        workflow_type=metadata["workflow_type"],
+        created=metadata["created"],
+        last_updated=metadata["last_updated"],
+        current_phase=value["current_phase"]["phase"],
+    )
+
+
+def unreadable(session_id: str, problem: str) -> SessionSummary:
+    """Returns the row of a session whose manifest cannot be read."""
+    return SessionSummary(
+        session_id=session_id,
+        status="unreadable",
+        execution_mode="",
+        workflow_type="",
+        created="",
+        last_updated="",
+        current_phase=0,
+        problem=problem,
+    )
+
+
+def age(row: SessionSummary) -> tuple[float, str]:
+    """Returns what sessions are sorted by: the instant they were made at, then their id."""
+    made = instants.parse(row["created"], "created").timestamp() if row["created"] else 0.0
+    return made, row["session_id"]
 
 
 def same(one: Value, other: Value) -> bool:

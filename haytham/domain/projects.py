@@ -12,6 +12,7 @@ from haytham.domain.records import ProjectRecord
 Value = Mapping[str, Any]
 
 _LONGEST_NAME = 60
+_JSON_HINT = "use texts, finite numbers, True, False, None, and lists and dicts of them."
 
 
 def value(
@@ -43,15 +44,20 @@ def changed(project: Value, now: str, **metadata: object) -> dict[str, Any]:
 
 def with_preferences(project: Value, preferences: object, now: str) -> dict[str, Any]:
     """Returns a project with these preferences laid over the ones it has; raises InvalidInput if they are no JSON."""
-    if not isinstance(preferences, Mapping) or not all(isinstance(key, str) for key in preferences):
-        raise InvalidInput(f"preferences are {preferences!r}; a dict with text keys is needed.")
-    try:
-        plain = json.loads(
-            check_text(json.dumps(dict(preferences), allow_nan=False, ensure_ascii=False), "preferences")
-        )
-    except (TypeError, ValueError, RecursionError) as error:
-        raise InvalidInput(f"preferences cannot be written as JSON: {error}.") from error
+    plain = plain_json(preferences, "preferences")
     return {**changed(project, now), "preferences": {**project["preferences"], **plain}}
+
+
+def plain_json(mapping: object, what: str) -> dict[str, Any]:
+    """Returns a dict as JSON would give it back; raises InvalidInput if it cannot be written as JSON."""
+    if not isinstance(mapping, Mapping) or not all(isinstance(key, str) for key in mapping):
+        raise InvalidInput(f"{what} are {mapping!r}; a dict with text keys is needed.", hint=_JSON_HINT)
+    try:
+        text = json.dumps(dict(mapping), allow_nan=False, ensure_ascii=False)
+        plain: dict[str, Any] = json.loads(check_text(text, what))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidInput(f"{what} cannot be written as JSON: {error}.", hint=_JSON_HINT) from error
+    return plain
 
 
 def record(project: Value) -> ProjectRecord:

@@ -50,7 +50,9 @@ def decision(
 ) -> dict[str, Any]:
     """Checks a decision that was given in code; raises InvalidInput, else builds the document's value."""
     if not isinstance(reviewed, bool) or not isinstance(approved, bool):
-        raise InvalidInput(f"reviewed is {reviewed!r} and approved is {approved!r}; both must be True or False.")
+        raise InvalidInput(
+            f"reviewed is {reviewed!r} and approved is {approved!r}.", hint="both must be True or False."
+        )
     chosen = choose(Action, action, "action")
     _check_agreement(reviewed=reviewed, approved=approved, action=chosen)
     return {
@@ -75,12 +77,13 @@ def is_decided(feedback: Value) -> bool:
     return bool(feedback["review"]["reviewed"])
 
 
-def is_approval(feedback: Value, content: Content) -> bool:
-    """Tells whether this feedback approves exactly this content."""
+def is_approval(feedback: Value, phase: Phase, content: Content) -> bool:
+    """Tells whether this feedback approves exactly this content of this phase."""
     return bool(
         feedback["review"]["reviewed"]
         and feedback["review"]["approved"]
         and feedback["action"]["action"] == Action.APPROVED
+        and feedback["subject"]["phase_number"] == phase.number
         and feedback["subject"]["content"] == content.hash
     )
 
@@ -119,5 +122,7 @@ def _changes(changes: object) -> list[str]:
     if changes is None:
         return []
     if isinstance(changes, str) or not isinstance(changes, (list, tuple)):
-        raise InvalidInput(f"requested_changes is {changes!r}; a list of texts is needed.")
+        raise InvalidInput(
+            f"requested_changes is {changes!r}; a list of texts is needed.", hint="pass [text], even for one change."
+        )
     return [check_text(change, "a requested change") for change in changes]

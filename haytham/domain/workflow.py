@@ -51,11 +51,12 @@ class Workflow:
 
     def phase(self, number: object, mode: str) -> Phase:
         """Returns a phase of a mode; raises InvalidInput if the number is none or is outside the mode."""
+        is_number = isinstance(number, int) and not isinstance(number, bool)
         for phase in self.phases_in(mode):
-            if phase.number == number and not isinstance(number, bool):
+            if is_number and phase.number == number:
                 return phase
         numbers = ", ".join(str(each) for each in self.modes[mode])
-        elsewhere = any(phase.number == number for phase in self.phases)
+        elsewhere = is_number and any(phase.number == number for phase in self.phases)
         reason = f"which mode {mode!r} leaves out" if elsewhere else "which this workflow does not have"
         raise InvalidInput(f"phase number is {number!r}, {reason}.", hint=f"phases of mode {mode!r}: {numbers}.")
 

@@ -1,8 +1,10 @@
 """Makes, lists, archives and deletes projects, and starts and completes their sessions."""
 
+import json
 import shutil
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from haytham.domain.records import ProjectRecord, ProjectStatusRecord, SessionRe
 from haytham.storage import files, layout
 from haytham.storage.layout import Layout
 from haytham.storage.project_store import ProjectStore
+from haytham.storage.store import CommitNote
 
 _DEFAULT_WORKFLOW = "idea_validation"
 
@@ -51,18 +54,21 @@ class ProjectManager:
             execution_mode=self._check_mode(execution_mode),
             now=self._now(),
         )
+        layout.check_free(project_id, self.base_dir, "project id")
         if not self._store_at(project_id).create_project(value):
             raise InvalidInput(f"project {project_id!r} exists already.", hint="repeat the call.")
         return projects.record(value)
 
     def start_session(self, project_id: str, workflow_type: str = _DEFAULT_WORKFLOW) -> SessionStart:
-        """Makes a session of a project, in the project's mode, and returns what it is called."""
+        """Makes a session of a project and returns what it is called.
+
+        Its mode is the project's or, where the workflow has no such mode, the workflow's own default.
+        """
         project = self._store(project_id).project().value
-        metadata = project["metadata"]
+        metadata, workflow = project["metadata"], self.sessions.workflow(workflow_type)
+        mode = metadata["execution_mode"] if metadata["execution_mode"] in workflow.modes else workflow.default_mode
         session_id = f"session-{self._new_id()[:12]}"
-        folder = self.sessions.create_session(
-            project_id, session_id, metadata["user_id"], workflow_type, metadata["execution_mode"]
-        )
+        folder = self.sessions.create_session(project_id, session_id, metadata["user_id"], workflow_type, mode)
         trailers = {"Session": session_id, "Workflow": workflow_type, "Status": "in_progress"}
         note = messages.message(f"Session {session_id} started", trailers=trailers)
         self._change(project_id, note, current_session=session_id)
@@ -87,18 +93,19 @@ class ProjectManager:
     ) -> SessionResult:
         """Closes a session and keeps its result as `outputs/requirements_v{N}.md`, in a commit of the project's.
 
-        Phases that were not run are named in the result and in the commit.
+        Phases that were not run, and metrics of the caller's own, are named in the result and in the commit.
         """
         check_text(requirements_content, "requirements_content")
+        own_metrics = projects.plain_json(metrics or {}, "metrics")
+        self._store(project_id).history.check()  # before the session is closed
         state = self.sessions.complete_session(project_id, session_id)
         unfinished = [n for n, status in state["phase_statuses"].items() if not PhaseStatus(status).is_done]
-        store = self._store(project_id)
-        with store.locked():
+        with self._writing(project_id) as store:
             version = store.next_requirements_version()
             name = f"{layout.OUTPUTS_FOLDER}/requirements_v{version}.md"
             files.make_folder(store.path(layout.OUTPUTS_FOLDER))
             value = projects.changed(store.project().value, self._now(), requirements_version=version)
-            note = _result_note(session_id, version, unfinished)
+            note = _result_note(session_id, version, unfinished, own_metrics)
             store.save_project(value, note, {name: requirements_content.encode()})
         return SessionResult(
             project_id=project_id,
@@ -108,7 +115,7 @@ class ProjectManager:
             requirements_version=version,
             requirements_file=str(store.path(name)),
             unfinished_phases=unfinished,
-            metrics={**state["metrics"], **(metrics or {})},
+            metrics={**state["metrics"], **own_metrics},
         )
 
     def list_user_projects(self, user_id: str, status: str | None = None) -> list[ProjectRecord]:
@@ -117,7 +124,7 @@ class ProjectManager:
         wanted = choose(ProjectStatus, status, "status") if status is not None else None
         found = (projects.record(self._store(each).project().value) for each in self._project_ids())
         chosen = [each for each in found if each["user_id"] == user_id and wanted in {None, each["status"]}]
-        return sorted(chosen, key=lambda project: (project["created"], project["project_id"]), reverse=True)
+        return sorted(chosen, key=_age, reverse=True)
 
     def get_project_status(self, project_id: str) -> ProjectStatusRecord:
         """Returns a project with its sessions, newest first, and how many are in which status."""
@@ -130,10 +137,10 @@ class ProjectManager:
 
     def update_user_preferences(self, project_id: str, preferences: dict[str, Any]) -> dict[str, Any]:
         """Lays preferences over the ones a project has; returns all of them."""
-        store = self._store(project_id)
-        with store.locked():
+        with self._writing(project_id) as store:
             value = projects.with_preferences(store.project().value, preferences, self._now())
-            store.save_project(value, messages.message("Preferences changed", ", ".join(sorted(preferences))))
+            changed = json.dumps(sorted(preferences), ensure_ascii=False)
+            store.save_project(value, messages.message("Preferences changed", trailers={"Preferences": changed}))
         return dict(value["preferences"])
 
     def get_user_preferences(self, project_id: str) -> dict[str, Any]:
@@ -179,15 +186,38 @@ class ProjectManager:
         except HaythamError:
             return False
 
-    def _change(self, project_id: str, note: str, **metadata: object) -> dict[str, Any]:
+    @contextmanager
+    def _writing(self, project_id: str) -> Iterator[ProjectStore]:
+        """Holds a project for one change, after finishing what a crash may have left."""
         store = self._store(project_id)
         with store.locked():
+            store.history.check()  # before anything is written: somebody may have switched to another branch
+            _finish(store)
+            yield store
+
+    def _change(self, project_id: str, note: str, **metadata: object) -> dict[str, Any]:
+        with self._writing(project_id) as store:
             value = projects.changed(store.project().value, self._now(), **metadata)
             store.save_project(value, note)
         return value
 
 
-def _result_note(session_id: str, version: int, unfinished: list[int]) -> str:
+def _finish(store: ProjectStore) -> None:
+    """Commits what was written but not committed; what a person wrote is left alone."""
+    outputs = files.names_in(store.path(layout.OUTPUTS_FOLDER))
+    names = [layout.PROJECT_FILE, *(f"{layout.OUTPUTS_FOLDER}/{name}" for name in outputs)]
+    pending = [name for name in names if store.uncommitted(name)]
+    if ours := sorted(set(pending) - set(store.edited_by_hand(pending))):
+        note = messages.message("What a crash had left uncommitted", ", ".join(ours), {"Recovered": "yes"})
+        store.commit(tuple(ours), CommitNote(message=note))
+
+
+def _age(project: ProjectRecord) -> tuple[float, str]:
+    return instants.parse(project["created"], "created").timestamp(), project["project_id"]
+
+
+def _result_note(session_id: str, version: int, unfinished: list[int], metrics: dict[str, Any]) -> str:
     body = f"Not run: phases {', '.join(str(each) for each in unfinished)}" if unfinished else ""
-    trailers = {"Session": session_id, "Status": "completed", "Requirements": version}
+    shown = json.dumps(metrics, ensure_ascii=False) if metrics else None
+    trailers = {"Session": session_id, "Status": "completed", "Requirements": version, "Metrics": shown}
     return messages.message(f"Session {session_id} completed, requirements v{version}", body, trailers)

@@ -12,16 +12,17 @@ The same objects work with `async with`. An exception inside is saved as `failed
 import asyncio
 import threading
 import traceback
+from collections.abc import Callable
 from datetime import datetime
-from itertools import pairwise
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from haytham.checkpoint.checkpoint_manager import CheckpointManager
-from haytham.domain import instants, progress
+from haytham.domain import instants, numbers, progress
 from haytham.domain.choices import ExecutionMode, PhaseStatus
 from haytham.domain.errors import InvalidInput, NotFound
+from haytham.domain.identifiers import check_agent_name, check_text
 from haytham.domain.records import SessionState
 
 
@@ -64,16 +65,32 @@ class PhaseRun:
         self.number = number
         self.retry_count = 0
         self._execution_mode = execution_mode
-        self._runs: list[AgentRun] = []
+        self._runs: dict[str, AgentRun] = {}
+        self._overlapped = False
         self._guard = threading.Lock()
         self._started = ""
 
     def agent(self, name: str, model: str | None = None) -> "AgentRun":
-        """Returns a run of an agent in this phase, to be used with `with` or `async with`."""
-        run = AgentRun(self, name, model)
+        """Returns a run of an agent in this phase, to be used with `with` or `async with`.
+
+        An agent that has ended may run again in the same phase: its later run stands for it.
+        """
+        run = AgentRun(self, check_agent_name(name), model)
+        key = run.name.casefold()
         with self._guard:
-            self._runs.append(run)
+            before = self._runs.get(key)
+            if before is not None and (before.is_running or before.name != run.name):
+                raise InvalidInput(
+                    f"agent {run.name} cannot run while {before.name} is an agent of this phase.",
+                    hint="let it end first, or choose a name that differs by more than case.",
+                )
+            self._runs[key] = run
         return run
+
+    def note_start(self) -> None:
+        """Notes that an agent starts; whether another one is at work is seen here, not guessed from clocks."""
+        with self._guard:
+            self._overlapped = self._overlapped or any(run.is_running for run in self._runs.values())
 
     def __enter__(self) -> Self:
         self.retry_count = self._next_attempt()
@@ -87,7 +104,7 @@ class PhaseRun:
         if error is None:
             self._save(PhaseStatus.COMPLETED, completed=self.now())
         else:
-            self._save(PhaseStatus.FAILED, completed=self.now(), errors=[_one_line(error)])
+            self._save(PhaseStatus.FAILED, completed=self.now(), errors=[_told(error)])
 
     async def __aenter__(self) -> Self:
         return await asyncio.to_thread(self.__enter__)
@@ -95,7 +112,7 @@ class PhaseRun:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await asyncio.shield(asyncio.to_thread(self.__exit__, kind, error, trace))
+        await _to_the_end(lambda: self.__exit__(kind, error, trace))
 
     def now(self) -> datetime:
         """Returns the time by the manager's clock."""
@@ -114,7 +131,7 @@ class PhaseRun:
             self.session.session_id,
             self.number,
             status=status.value,
-            agents=[run.record() for run in self._runs],
+            agents=[run.record() for run in self._runs.values()],
             started=self._started,
             completed=instants.text_of(completed) if completed else None,
             duration=seconds_between(instants.parse(self._started, "started"), completed) if completed else None,
@@ -124,11 +141,9 @@ class PhaseRun:
         )
 
     def _observed_mode(self) -> ExecutionMode:
-        runs = sorted((run for run in self._runs if run.started), key=lambda run: run.started)
-        if len(runs) <= 1:
+        if len(self._runs) <= 1:
             return ExecutionMode.SINGLE
-        overlap = any(later.started < (earlier.completed or later.started) for earlier, later in pairwise(runs))
-        return ExecutionMode.PARALLEL if overlap else ExecutionMode.SEQUENTIAL_INTERACTIVE
+        return ExecutionMode.PARALLEL if self._overlapped else ExecutionMode.SEQUENTIAL_INTERACTIVE
 
 
 class AgentRun:
@@ -154,11 +169,22 @@ class AgentRun:
         cost: float | None = None,
         tools_used: list[str] | None = None,
     ) -> None:
-        """Adds to the agent's output; figures of several writes add up."""
+        """Adds to the agent's output; figures of several writes add up; raises InvalidInput if they cannot be saved."""
+        check_text(text, "text")
+        figures = {
+            "input_tokens": numbers.optional_count(input_tokens, "input_tokens"),
+            "output_tokens": numbers.optional_count(output_tokens, "output_tokens"),
+            "cost": numbers.optional_amount(cost, "cost"),
+        }
+        for key, figure in figures.items():
+            self._figures[key].append(figure)
         self._text.append(text)
         self._tools += [tool for tool in tools_used or [] if tool not in self._tools]
-        for key, figure in (("input_tokens", input_tokens), ("output_tokens", output_tokens), ("cost", cost)):
-            self._figures[key].append(figure)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the agent's block has begun and not ended."""
+        return self.status is PhaseStatus.IN_PROGRESS
 
     def record(self) -> dict[str, Any]:
         """Returns what the checkpoint says about this agent."""
@@ -173,6 +199,7 @@ class AgentRun:
         }
 
     def __enter__(self) -> Self:
+        self.phase.note_start()
         self.status = PhaseStatus.IN_PROGRESS
         self.started = instants.text_of(self.phase.now())
         return self
@@ -193,7 +220,7 @@ class AgentRun:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await asyncio.shield(asyncio.to_thread(self.__exit__, kind, error, trace))
+        await _to_the_end(lambda: self.__exit__(kind, error, trace))
 
     def _save(self, error: BaseException | None) -> None:
         session = self.phase.session
@@ -210,8 +237,8 @@ class AgentRun:
             output_tokens=self._total("output_tokens"),
             tools_used=self._tools or None,
             error_type=type(error).__name__ if error else None,
-            error_message=str(error) if error else None,
-            stack_trace="".join(traceback.format_exception(error)) if error else None,
+            error_message=_writable(str(error)) if error else None,
+            stack_trace=_writable("".join(traceback.format_exception(error))) if error else None,
         )
 
     def _total(self, key: str) -> Any:
@@ -228,5 +255,24 @@ def seconds_between(start: datetime, end: datetime) -> float:
     return max(0.0, (end - start).total_seconds())
 
 
-def _one_line(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+def _told(error: BaseException) -> str:
+    return _writable(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
+
+
+def _writable(text: str) -> str:
+    """Returns an error's text as UTF-8 can hold it: no error may hide another because of its wording."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+async def _to_the_end(save: Callable[[], None]) -> None:
+    """Runs a save in a thread and waits for it even if it is cancelled meanwhile; the cancellation then goes on."""
+    saving = asyncio.ensure_future(asyncio.to_thread(save))
+    cancelled: asyncio.CancelledError | None = None
+    while not saving.done():
+        try:
+            await asyncio.wait({saving})  # unlike awaiting it, this neither cancels it nor raises its error
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None and saving.exception() is None:
+        raise cancelled
+    saving.result()

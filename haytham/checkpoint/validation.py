@@ -1,0 +1,53 @@
+"""Lists what is wrong with the documents of a phase, by the reader that loads them."""
+
+from collections.abc import Callable
+
+from haytham.documents.document import Document
+from haytham.domain.errors import HaythamError, InvalidDocument
+from haytham.domain.workflow import Phase
+from haytham.storage import layout
+from haytham.storage.session_store import SessionStore, name_in
+
+
+def problems(store: SessionStore, phase: Phase) -> list[str]:
+    """Returns every problem of a phase's documents, each with its place; an empty list means that all is well."""
+    if not store.path(phase.folder).is_dir():
+        return [f"phase {phase.number} has no folder {phase.folder}."]
+    readers: list[Callable[[], object]] = [
+        lambda: store.checkpoint(phase),
+        lambda: store.outputs(phase),
+        lambda: store.feedback(phase),
+    ]
+    found = [problem for reader in readers for problem in _problems_of(reader)]
+    if store.bytes_of(name_in(phase, layout.CHECKPOINT_FILE)) is None:
+        found.append(f"phase {phase.number} {phase.name} has no checkpoint yet.")
+    return found or _disagreements(store, phase)
+
+
+def _problems_of(reader: Callable[[], object]) -> list[str]:
+    try:
+        reader()
+    except InvalidDocument as error:
+        return [str(problem) for problem in error.problems]
+    except HaythamError as error:
+        return [str(error)]
+    return []
+
+
+def _disagreements(store: SessionStore, phase: Phase) -> list[str]:
+    checkpoint = store.checkpoint(phase)
+    return _foreign(checkpoint, phase) + _missing_outputs(store, phase, checkpoint) if checkpoint else []
+
+
+def _foreign(checkpoint: Document, phase: Phase) -> list[str]:
+    number = checkpoint.value["metadata"]["phase_number"]
+    return [] if number == phase.number else [f"the checkpoint in {phase.folder} is of phase {number}."]
+
+
+def _missing_outputs(store: SessionStore, phase: Phase, checkpoint: Document) -> list[str]:
+    there = set(store.output_names(phase))
+    return [
+        f"agent {agent} has no output {file}, which the checkpoint names."
+        for agent, file in checkpoint.value["outputs"].items()
+        if file not in there
+    ]
