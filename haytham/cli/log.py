@@ -30,6 +30,7 @@ Examples:
   haytham log
   haytham log --project project-123
   haytham log --session session-456 --limit 5
+
 \b
 JSON: project_id, session_id, entries; each entry: id, time, author,
 subject, body, trailers, session_id."""

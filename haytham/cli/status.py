@@ -31,9 +31,11 @@ Examples:
   haytham status
   haytham status --project project-123
   haytham status --session session-456 --json
+
 \b
 Review: open (nobody decided yet), approved, changes (another attempt
 is asked for), skip, outdated (decided about other content).
+
 \b
 JSON: projects, session; session as in load_session, with phases; each
 phase: number, name, status, duration, tokens, cost, attempt, review,

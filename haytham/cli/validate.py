@@ -27,6 +27,7 @@ Examples:
   haytham validate
   haytham validate --session session-456
   haytham validate --json | jq '.folders[].problems[]'
+
 \b
 JSON: valid, folders; each folder: folder, documents, problems;
 each problem: message, path, line, section, field, hint.

@@ -1,0 +1,98 @@
+"""Shows a performance while it runs: lines for what is done and, in a terminal, bars for what is going on."""
+
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from haytham.cli import terminal
+from haytham.demo.performance import Watcher
+from haytham.demo.story import Answer, Decision
+from haytham.domain.choices import Action
+from haytham.domain.records import CheckpointRecord
+from haytham.domain.workflow import Phase
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress, TaskID
+
+_NAME_WIDTH = 22
+
+
+class Display(Watcher):
+    """Prints one line for each event; between `with` and its end, a terminal also shows who is at work."""
+
+    def __init__(self, console: "Console") -> None:
+        self._console = console
+        self._progress = _progress(console) if console.is_terminal else None
+        self._running: dict[str, TaskID] = {}
+        self._overall: TaskID | None = None
+
+    def __enter__(self) -> Self:
+        if self._progress:
+            self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._progress:
+            self._progress.stop()
+
+    def started(self, project_id: str, session_id: str, folder: Path, phases: int) -> None:
+        """Says where everything will be."""
+        self._print("")
+        self._print(f"Project  {project_id}")
+        self._print(f"Session  {session_id}")
+        self._print(f"Folder   {folder}")
+        if self._progress:
+            self._overall = self._progress.add_task("session", total=phases)
+
+    def phase_started(self, phase: Phase, attempt: int) -> None:
+        """Prints the phase as a title."""
+        again = f", attempt {attempt}" if attempt > 1 else ""
+        self._print("")
+        self._print(f"Phase {phase.number} {phase.name}{again}", "bold")
+
+    def agent_started(self, name: str) -> None:
+        """Shows the agent at work."""
+        if self._progress:
+            self._running[name] = self._progress.add_task(name, total=None)
+
+    def agent_done(self, name: str, answer: Answer) -> None:
+        """Prints what the agent wrote, in figures."""
+        if self._progress:
+            self._progress.remove_task(self._running.pop(name))
+        size = f"{len(answer.text.encode()) / 1000:.1f} KB"
+        tokens = answer.input_tokens + answer.output_tokens
+        self._print(f"  {name.ljust(_NAME_WIDTH)}{size:>8}{tokens:>8,} tokens  ${answer.cost:.4f}")
+
+    def phase_done(self, phase: Phase, checkpoint: CheckpointRecord) -> None:
+        """Prints that the phase is saved."""
+        how = ", in parallel" if checkpoint["execution_mode"] == "parallel" else ""
+        self._print(f"  {phase.folder}: {checkpoint['status']}{how}, committed", "dim")
+
+    def reviewed(self, phase: Phase, decision: Decision) -> None:  # noqa: ARG002 - the title above names the phase
+        """Prints the decision, with what was asked for."""
+        self._print(f"  review: {decision.action.value}", terminal.STYLES.get(decision.action.value, ""))
+        if decision.comments:
+            self._print(f'    "{decision.comments}"')
+        for change in decision.requested_changes:
+            self._print(f"    - {change}")
+        if self._progress and self._overall is not None and decision.action is not Action.RETRY_WITH_CHANGES:
+            self._progress.advance(self._overall)
+
+    def _print(self, text: str, style: str = "") -> None:
+        self._console.print(terminal.styled(text, style), soft_wrap=True)
+
+
+def _progress(console: "Console") -> "Progress":
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    return Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description:<22}", markup=False),
+        BarColumn(bar_width=24),
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+    )

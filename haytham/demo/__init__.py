@@ -1,0 +1,1 @@
+"""A session of the built-in workflow, played by scripted agents that need no network."""
