@@ -3,12 +3,15 @@
 from haytham.checkpoint.session_writer import SessionWriter
 from haytham.documents.document import Document
 from haytham.documents.reader import read
-from haytham.domain import messages, progress
+from haytham.domain import messages, progress, reviews
+from haytham.domain.choices import PhaseStatus
 from haytham.domain.errors import HaythamError, InvalidInput, NotFound
 from haytham.domain.records import RecoveryReport
 from haytham.domain.workflow import Phase
 from haytham.storage import layout
+from haytham.storage.history import blob_id
 from haytham.storage.session_store import SessionStore, name_in
+from haytham.storage.store import HAYTHAM, CommitNote
 
 
 def recover(writer: SessionWriter) -> RecoveryReport:
@@ -23,6 +26,7 @@ def recover(writer: SessionWriter) -> RecoveryReport:
     if not finished and _manifest_is_stale(writer):
         writer.save_manifest(messages.message("Manifest derived again", trailers={"Recovered": "yes"}))
         finished.append(f"{layout.MANIFEST_FILE} was derived again from the checkpoints")
+    finished += _finish_documents(writer)
     return RecoveryReport(finished=finished, removed=removed, edited_files=edited_files(writer))
 
 
@@ -46,6 +50,45 @@ def _unfinished(writer: SessionWriter) -> list[Phase]:
         if _attempt(checkpoint) != _attempt(_committed_checkpoint(writer.store, phase)):
             found.append(phase)
     return found
+
+
+def _finish_documents(writer: SessionWriter) -> list[str]:
+    """Commits what we wrote for phases that are recorded, where only the commit is missing."""
+    phases = writer.workflow.phases_in(writer.mode)
+    statuses = {phase.number: _status(writer, phase) for phase in phases}
+    recorded = [phase for phase in phases if statuses[phase.number].is_recorded]
+    finished = []
+    for phase in recorded:
+        feedback = name_in(phase, layout.FEEDBACK_FILE)
+        if _ours(writer.store, [feedback]) and (document := writer.store.feedback(phase)) is not None:
+            if not reviews.is_decided(document.value):
+                continue
+            writer.save_feedback(phase, document.value, HAYTHAM)
+            finished.append(f"{feedback} was decided but not committed")
+    names = [name for phase in recorded for name in writer.store.files_of(phase)]
+    if PhaseStatus.IN_PROGRESS not in statuses.values():
+        names.append(layout.MANIFEST_FILE)
+    if ours := _ours(writer.store, names):
+        note = messages.message("What an interrupted save wrote", "\n".join(ours), {"Recovered": "yes"})
+        writer.store.commit(tuple(dict.fromkeys([*ours, layout.MANIFEST_FILE])), CommitNote(message=note))
+        finished += [f"{name} was written but not committed" for name in ours]
+    return finished
+
+
+def _status(writer: SessionWriter, phase: Phase) -> PhaseStatus:
+    """Returns the status of a phase; one whose checkpoint cannot be understood is left alone, as if at work."""
+    try:
+        checkpoint = writer.store.checkpoint(phase)
+    except InvalidInput:
+        return PhaseStatus.IN_PROGRESS
+    return progress.status_of(checkpoint.value if checkpoint else None)
+
+
+def _ours(store: SessionStore, names: list[str]) -> list[str]:
+    """Returns those files that we wrote ourselves and that are not in history as they are."""
+    edited, committed = store.edited_by_hand(names), store.history.blob_ids(names)
+    found = {name: data for name in names if name not in edited and (data := store.bytes_of(name)) is not None}
+    return [name for name, data in found.items() if blob_id(data) != committed.get(name)]
 
 
 def _finish(writer: SessionWriter, phase: Phase) -> str:

@@ -5,6 +5,7 @@ A symbolic link is never followed.
 """
 
 import errno
+import fcntl
 import os
 import secrets
 import shutil
@@ -139,9 +140,9 @@ def build_folder(temporary: Path, final: Path, build: Callable[[], None]) -> boo
     Returns False if the final one was there first.
     """
     make_folder(final.parent)
-    with _translating():
+    _sweep_folders(final.parent)
+    with _translating(), _made(temporary):
         try:
-            temporary.mkdir()
             build()
             flush_tree(temporary)
             temporary.rename(final)
@@ -149,8 +150,6 @@ def build_folder(temporary: Path, final: Path, build: Callable[[], None]) -> boo
             if error.errno in {errno.ENOTEMPTY, errno.EEXIST} and final.is_dir():
                 return False
             raise
-        finally:
-            shutil.rmtree(temporary, ignore_errors=True)
         flush_folder(final.parent)
         return True
 
@@ -170,11 +169,12 @@ def make_folder(path: Path) -> None:
 
 def flush_folder(path: Path) -> None:
     """Makes the names in a folder durable."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    with _translating():
+        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def flush_tree(path: Path) -> None:
@@ -196,9 +196,9 @@ def temporary_name(path: Path) -> Path:
 
 
 def temporaries_in(folder: Path) -> list[Path]:
-    """Returns what writers that died left in a folder."""
-    with suppress(FileNotFoundError):
-        return [Path(entry.path) for entry in os.scandir(folder) if entry.name.endswith(_TEMPORARY)]
+    """Returns the files that writers left in a folder; libgit2 adds an ending of its own while it writes one."""
+    with _translating(), suppress(FileNotFoundError), os.scandir(folder) as entries:
+        return [Path(each.path) for each in entries if _TEMPORARY in each.name and not each.is_dir()]
     return []
 
 
@@ -219,6 +219,43 @@ def names_in(folder: Path) -> list[str]:
         return []
     with entries:
         return sorted(each.name for each in entries if each.name[0] != "." and each.is_file(follow_symlinks=False))
+
+
+@contextmanager
+def _made(folder: Path) -> Iterator[None]:
+    """Makes a folder and removes what is left of it; held meanwhile, so that others see that its maker lives."""
+    descriptor = _make_held(folder)
+    try:
+        yield
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(descriptor)
+
+
+def _make_held(folder: Path) -> int:
+    """Makes a folder and locks it; once more if somebody swept it in between."""
+    while True:
+        folder.mkdir(exist_ok=True)
+        with suppress(FileNotFoundError):
+            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            if _inode(folder) == os.fstat(descriptor).st_ino:
+                return descriptor
+            os.close(descriptor)
+
+
+def _sweep_folders(parent: Path) -> None:
+    """Removes folders whose makers died; one that is just being made is held by its maker."""
+    with _translating(), os.scandir(parent) as entries:
+        left = [Path(each.path) for each in entries if each.name.endswith(_TEMPORARY) and each.is_dir()]
+    for folder in left:
+        with suppress(OSError):
+            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(folder, ignore_errors=True)
+            finally:
+                os.close(descriptor)
 
 
 def _lock_of(path: Path) -> Path:
