@@ -68,7 +68,8 @@ def _power_cut(disk: ScratchDisk, notes: Path, output: Path, package: Path) -> l
     base, checked = disk.folder / "base", len(journal.load(notes))
     drivers = [programs.start(DRIVER, str(base), str(notes), output=output, package=package)]
     try:
-        time.sleep(random.Random().uniform(0, 0.5))
+        _wait_for(notes, random.Random().randrange(1, 90))
+        time.sleep(random.Random().uniform(0, 0.01))
         disk.cut_power()
         for driver in drivers:
             driver.wait(timeout=30)
@@ -82,10 +83,21 @@ def _power_cut(disk: ScratchDisk, notes: Path, output: Path, package: Path) -> l
     return problems + verdict.differences(base, touched(journal.load(notes), checked), package)
 
 
+def _wait_for(notes: Path, lines: int) -> None:
+    """Waits until a driver has noted so many lines more, or for two seconds."""
+    begun, deadline = _size(notes), time.monotonic() + 2
+    while _size(notes) < begun + lines * 60 and time.monotonic() < deadline:
+        time.sleep(0.001)
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
+
+
 def _failed_well(output: Path) -> bool:
+    """Tells whether a driver ended with an error of ours, or just could not read its own files."""
     last = (output.read_text().strip().splitlines() or [""])[-1]
-    text = output.read_text()
-    return "haytham.domain.errors." in text or not text.strip("ready\n") or "haytham" in last
+    return "Traceback" not in output.read_text() or "haytham.domain.errors." in output.read_text() or "ready" in last
 
 
 def touched(saves: list[journal.Save], since: int) -> list[journal.Save]:

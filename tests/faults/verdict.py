@@ -40,7 +40,8 @@ def _of_values(saves: list[Save], found: dict[str, Any]) -> list[str]:
     return problems
 
 
-def _leftovers(base: Path) -> list[str]:
+def leftovers(base: Path) -> list[str]:
+    """Returns the temporary files, folders and locks that nobody needs any more."""
     names = [p for p in base.rglob("*") if "haytham-tmp" in p.name or (p.suffix == ".lock" and p.stem != "haytham")]
     return [f"left behind: {path.relative_to(base)}" for path in names]
 
