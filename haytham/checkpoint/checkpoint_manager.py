@@ -3,13 +3,17 @@
 Orders the steps; formats, paths and git are known further down.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import asyncio
+import logging
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import NoneType
 from typing import Any
 
-from haytham.checkpoint import recovery, session_creation, validation
+from haytham.checkpoint import attempts, recovery, review_desk, session_creation, validation, waiting
+from haytham.checkpoint.session_view import SessionView
 from haytham.checkpoint.session_writer import SessionWriter
 from haytham.documents import workflow_file
 from haytham.documents.document import Document
@@ -21,6 +25,9 @@ from haytham.domain.records import (
     CheckpointRecord,
     FeedbackRecord,
     RecoveryReport,
+    ResumeStep,
+    RetryRequest,
+    ReviewRecord,
     SessionState,
     SessionSummary,
 )
@@ -31,9 +38,9 @@ from haytham.storage.history import Entry, Person, user_identity
 from haytham.storage.layout import Layout
 from haytham.storage.project_store import ProjectStore
 from haytham.storage.session_store import SessionStore
-from haytham.storage.store import HAYTHAM
 
 LOCK_TIMEOUT = 30.0
+_LOG = logging.getLogger("haytham")
 
 
 class CheckpointManager:
@@ -60,6 +67,7 @@ class CheckpointManager:
         self._identity = identity
         self._workflows = dict(workflow_file.built_in())
         self._opened: dict[Path, RecoveryReport] = {}
+        self._callbacks: list[Callable[[ReviewRecord], object]] = []
         for path in workflows:
             self.register_workflow(path)
 
@@ -97,9 +105,12 @@ class CheckpointManager:
         user_id: str,
         workflow_type: str = "idea_validation",
         execution_mode: str = "mvp",
+        *,
+        review: str | Mapping[int, str] | None = None,
     ) -> Path:
         """Makes a session and returns its folder; one that exists is left as it is.
 
+        `review` gives this session other review policies than its workflow: one for all phases, or some by number.
         Raises InvalidInput if it exists with another user, workflow or mode.
         """
         workflow = self.workflow(workflow_type)
@@ -118,20 +129,17 @@ class CheckpointManager:
         layout.check_free(session_id, folder.parent, "session id")
         now = instants.text_of(self.clock())
         session_creation.ensure_project(self._project_store(project_id), identity, now)
-        is_new = session_creation.create(self._store_at(folder), workflow, identity, now)
+        policy = session_creation.policies(workflow, identity["execution_mode"], review)
+        is_new = session_creation.create(self._store_at(folder), workflow, identity, now, policy)
         return folder if is_new else self._same_session(identity)
 
     def load_session(self, project_id: str, session_id: str) -> SessionState:
-        """Tells how far a session got, after finishing what a crash may have left."""
-        store = self._opened_store(project_id, session_id)
-        manifest = store.manifest().value
-        writer = SessionWriter(store, self.clock())
-        derived = writer.derived_manifest()
-        if not progress.same(manifest, derived):
-            self._recover(store)
-            manifest = store.manifest().value
-        finished = self._opened[store.folder]["finished"]
-        return progress.state(manifest, edited_files=recovery.edited_files(writer), recovered=finished)
+        """Tells how far a session got, after taking in what people did and finishing what a crash may have left."""
+        view = self._settled(project_id, session_id)
+        finished = self._opened[view.store.folder]["finished"]
+        return progress.state(
+            view.manifest.value, edited_files=recovery.edited_files(view), recovered=finished, stale=view.stale()
+        )
 
     def list_sessions(self, project_id: str) -> list[SessionSummary]:
         """Lists a project's sessions, newest first; one that cannot be read is listed with its problem."""
@@ -149,6 +157,7 @@ class CheckpointManager:
     def complete_session(self, project_id: str, session_id: str) -> SessionState:
         """Marks a session as completed, even if phases are left out; saying it again changes nothing."""
         with self._writing(project_id, session_id) as writer:
+            writer.check_all_gates()
             if writer.identity["closed"] is None:
                 writer.close()
         return self.load_session(project_id, session_id)
@@ -261,24 +270,32 @@ class CheckpointManager:
         requested_changes: list[str] | None = None,
         action: str = "approved",
         retry_count: int = 0,
+        *,
+        reviewer: str | None = None,
+        role: str | None = None,
     ) -> None:
-        """Records a decision about a phase as it is now; it is a commit by the reviewer."""
+        """Records a decision about a phase as it is now; it is a commit by the reviewer.
+
+        `reviewer` is a name, or a name and an address as git writes them; by default, who git says the user is.
+        """
         with self._writing(project_id, session_id) as writer:
             phase = writer.phase(phase_num)
-            person = self._identity()
+            feedback = writer.store.feedback(phase)
             value = reviews.decision(
                 phase,
-                writer.store.content(phase),
-                writer.now,
+                writer.content(phase),
+                feedback.value if feedback else None,
+                retries_used=writer.retries_used(phase),
                 reviewed=reviewed,
                 approved=approved,
                 comments=comments,
                 requested_changes=requested_changes,
                 action=action,
                 retry_count=retry_count,
-                reviewer=(person.name.strip() if person else "") or writer.identity["user_id"],
             )
-            writer.save_feedback(phase, value, person or HAYTHAM)
+            review_desk.decide(writer, phase, value, reviewer, reviews.check_role(role, phase))
+        if reviewed:
+            self._tell(project_id, session_id, [phase])
 
     def load_feedback(self, project_id: str, session_id: str, phase_num: int) -> FeedbackRecord:
         """Returns what the feedback on a phase says; raises NotFound before there is a form."""
@@ -289,8 +306,71 @@ class CheckpointManager:
 
     def get_approved_phases(self, project_id: str, session_id: str) -> list[int]:
         """Returns the phases whose present content is approved; raises if any feedback cannot be understood."""
-        store = self._opened_store(project_id, session_id)
-        return [phase.number for phase in self._phases(store) if self._is_approved(store, phase)]
+        view = self._view(project_id, session_id)
+        return [phase.number for phase in view.phases if view.missing_approval(phase) is None]
+
+    def review(self, project_id: str, session_id: str, phase_num: int) -> ReviewRecord:
+        """Tells how the review of a phase stands, after taking in what people wrote; raises NotFound without a form."""
+        view = self._settled(project_id, session_id)
+        phase = view.phase(phase_num)
+        self._existing(view.store.feedback(phase), phase, "feedback form")
+        return review_desk.record(view, phase)
+
+    def wait_for_review(
+        self,
+        project_id: str,
+        session_id: str,
+        phase_num: int,
+        timeout: float | None = None,
+        *,
+        stop: threading.Event | None = None,
+    ) -> ReviewRecord:
+        """Waits until a phase is approved, sent back or skipped; raises ReviewTimeout after `timeout` seconds.
+
+        A form that cannot be understood is waited over, so that its writer can mend it; at the end it is raised.
+        """
+        folder = self._store(project_id, session_id).path(self._view(project_id, session_id).phase(phase_num).folder)
+        return waiting.until_decided(
+            folder, lambda: self.review(project_id, session_id, phase_num), timeout=timeout, stop=stop
+        )
+
+    async def wait_for_review_async(
+        self,
+        project_id: str,
+        session_id: str,
+        phase_num: int,
+        timeout: float | None = None,  # noqa: ASYNC109 - as its twin
+    ) -> ReviewRecord:
+        """Does what `wait_for_review` does without holding up the event loop; may be cancelled."""
+        stop = threading.Event()
+        try:
+            return await asyncio.to_thread(self.wait_for_review, project_id, session_id, phase_num, timeout, stop=stop)
+        finally:
+            stop.set()
+
+    def on_decision(self, callback: Callable[[ReviewRecord], object]) -> None:
+        """Calls back with each decision that this manager records; one that raises is logged and changes nothing."""
+        self._callbacks.append(callback)
+
+    def retry_request(self, project_id: str, session_id: str, phase_num: int) -> RetryRequest | None:
+        """Returns what the next attempt at a phase is asked to do, or None if it was not sent back."""
+        view = self._settled(project_id, session_id)
+        return review_desk.retry_request(view, view.phase(phase_num))
+
+    def resume(self, project_id: str, session_id: str) -> list[ResumeStep]:
+        """Lists what is left to do in a session, in order, and why."""
+        steps = self._settled(project_id, session_id).plan()
+        return [
+            ResumeStep(phase_num=s.phase.number, phase_name=s.phase.name, action=s.action, reason=s.reason)
+            for s in steps
+        ]
+
+    def diff(
+        self, project_id: str, session_id: str, phase_num: int, before: int | None = None, after: int | None = None
+    ) -> str:
+        """Shows what changed in a phase's outputs between two attempts, by default the last two, as a unified diff."""
+        view = self._view(project_id, session_id)
+        return attempts.diff(view, view.phase(phase_num), before, after)
 
     # Steps
 
@@ -332,19 +412,49 @@ class CheckpointManager:
 
     def _recover(self, store: SessionStore) -> RecoveryReport:
         with store.locked():
-            report = recovery.recover(SessionWriter(store, self.clock()))
+            report = recovery.recover(self._writer(store))
         self._opened[store.folder] = report
         return report
+
+    def _writer(self, store: SessionStore) -> SessionWriter:
+        return SessionWriter(store, self.clock(), self._identity())
+
+    def _view(self, project_id: str, session_id: str) -> SessionView:
+        return SessionView(self._opened_store(project_id, session_id), self.clock())
+
+    def _settled(self, project_id: str, session_id: str) -> SessionView:
+        """Returns a view of a session after taking in what people did to its documents."""
+        store = self._opened_store(project_id, session_id)
+        view = self._writer(store)
+        if not progress.same(view.manifest.value, view.derived_manifest()):
+            self._recover(store)
+        elif review_desk.is_settled(view):
+            return view
+        with store.locked():
+            decided = review_desk.settle(self._writer(store))
+        self._tell(project_id, session_id, decided)
+        return self._view(project_id, session_id)
+
+    def _tell(self, project_id: str, session_id: str, decided: Iterable[Phase]) -> None:
+        if not self._callbacks:
+            return
+        view = self._view(project_id, session_id)
+        for phase in decided:
+            for callback in self._callbacks:
+                try:
+                    callback(review_desk.record(view, phase))
+                except Exception:  # noqa: BLE001 - whatever a callback raises, the decision is saved
+                    _LOG.exception("a callback for decisions failed; the decision itself is saved")
 
     @contextmanager
     def _writing(self, project_id: str, session_id: str) -> Iterator[SessionWriter]:
         """Holds a session for one change, recovered if this is the first or if the writer before died."""
         store = self._store(project_id, session_id)
         with store.locked() as died:
-            store.history.check()  # before anything is written: somebody may have switched to another branch
+            store.history.check_branch()  # before anything is written: somebody may have switched to another branch
             if died or store.folder not in self._opened:
-                self._opened[store.folder] = recovery.recover(SessionWriter(store, self.clock()))
-            yield SessionWriter(store, self.clock())
+                self._opened[store.folder] = recovery.recover(self._writer(store))
+            yield self._writer(store)
 
     def _phases(self, store: SessionStore) -> tuple[Phase, ...]:
         return store.workflow.phases_in(store.manifest().value["metadata"]["execution_mode"])
@@ -355,10 +465,6 @@ class CheckpointManager:
     def _status(self, store: SessionStore, phase: Phase) -> PhaseStatus:
         document = store.checkpoint(phase)
         return progress.status_of(document.value if document else None)
-
-    def _is_approved(self, store: SessionStore, phase: Phase) -> bool:
-        feedback = store.feedback(phase)
-        return feedback is not None and reviews.is_approval(feedback.value, phase, store.content(phase))
 
     def _existing(self, document: Document | None, phase: Phase, what: str) -> Document:
         if document is None:

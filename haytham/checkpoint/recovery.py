@@ -1,9 +1,10 @@
 """Finishes what a crash left between two steps of a save, or names it; leaves people's own edits alone."""
 
+from haytham.checkpoint.session_view import SessionView
 from haytham.checkpoint.session_writer import SessionWriter
 from haytham.documents.document import Document
 from haytham.documents.reader import read
-from haytham.domain import messages, progress, reviews
+from haytham.domain import messages, progress
 from haytham.domain.choices import PhaseStatus
 from haytham.domain.errors import HaythamError, InvalidInput, NotFound
 from haytham.domain.records import RecoveryReport
@@ -30,11 +31,10 @@ def recover(writer: SessionWriter) -> RecoveryReport:
     return RecoveryReport(finished=finished, removed=removed, edited_files=edited_files(writer))
 
 
-def edited_files(writer: SessionWriter) -> list[str]:
+def edited_files(view: SessionView) -> list[str]:
     """Returns the documents that a person changed and nobody committed yet."""
-    phases = writer.workflow.phases_in(writer.mode)
-    names = [name for phase in phases for name in writer.store.files_of(phase)]
-    return writer.store.edited_by_hand([layout.MANIFEST_FILE, *names])
+    names = [name for phase in view.phases for name in view.store.files_of(phase)]
+    return view.store.edited_by_hand([layout.MANIFEST_FILE, *names])
 
 
 def _unfinished(writer: SessionWriter) -> list[Phase]:
@@ -61,9 +61,9 @@ def _finish_documents(writer: SessionWriter) -> list[str]:
     for phase in recorded:
         feedback = name_in(phase, layout.FEEDBACK_FILE)
         if _ours(writer.store, [feedback]) and (document := writer.store.feedback(phase)) is not None:
-            if not reviews.is_decided(document.value):
+            if not document.value["review"]["reviewed"]:
                 continue
-            writer.save_feedback(phase, document.value, HAYTHAM)
+            writer.save_feedback(phase, document.value, HAYTHAM, str(document.value["review"]["reviewer"]))
             finished.append(f"{feedback} was decided but not committed")
     names = [name for phase in recorded for name in writer.store.files_of(phase)]
     if PhaseStatus.IN_PROGRESS not in statuses.values():

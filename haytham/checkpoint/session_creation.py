@@ -6,7 +6,7 @@ from typing import Any
 from haytham.documents.document import Document
 from haytham.documents.renderer import checked
 from haytham.domain import messages, progress, projects
-from haytham.domain.choices import SessionStatus
+from haytham.domain.choices import ReviewPolicy, SessionStatus, choose
 from haytham.domain.errors import InvalidInput, Location
 from haytham.domain.workflow import Workflow
 from haytham.storage import layout
@@ -37,22 +37,36 @@ def ensure_project(store: ProjectStore, identity: Identity, now: str) -> None:
         )
 
 
-def create(store: SessionStore, workflow: Workflow, identity: Identity, now: str) -> bool:
+def policies(workflow: Workflow, mode: str, review: object) -> dict[str, str]:
+    """Checks the review policies of one session; raises InvalidInput, else returns them by phase number."""
+    if review is None:
+        return {}
+    phases = workflow.phases_in(mode)
+    if isinstance(review, Mapping):
+        chosen = {workflow.phase(number, mode).number: policy for number, policy in review.items()}
+    else:
+        chosen = {phase.number: review for phase in phases}
+    return {str(number): choose(ReviewPolicy, policy, "review").value for number, policy in sorted(chosen.items())}
+
+
+def create(store: SessionStore, workflow: Workflow, identity: Identity, now: str, policy: Mapping[str, str]) -> bool:
     """Makes a session with its own history; False if somebody else made it first."""
     phases = workflow.phases_in(identity["execution_mode"])
     contents = {
         layout.ATTRIBUTES_FILE: layout.ATTRIBUTES,
         layout.WORKFLOW_FILE: workflow.source.encode(),
-        layout.MANIFEST_FILE: _manifest(workflow, identity, now),
+        layout.MANIFEST_FILE: _manifest(workflow, identity, now, policy),
     }
     note = CommitNote(message=_message(workflow, identity))
     return store.create(contents, note, tuple(phase.folder for phase in phases))
 
 
-def _manifest(workflow: Workflow, identity: Identity, now: str) -> bytes:
+def _manifest(workflow: Workflow, identity: Identity, now: str, policy: Mapping[str, str]) -> bytes:
     status = SessionStatus.IN_PROGRESS.value
     full: dict[str, Any] = {**identity, "created": now, "last_updated": now, "status": status, "closed": None}
     value = progress.manifest(full, workflow, {}, now)
+    if policy:
+        value["review_policy"] = dict(policy)
     return checked(Document(kind="session_manifest", value=value), layout.MANIFEST_FILE).encode()
 
 

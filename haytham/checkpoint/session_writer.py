@@ -4,14 +4,16 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from haytham.checkpoint.session_view import SessionView
 from haytham.documents.document import Document
-from haytham.documents.renderer import checked
-from haytham.domain import checkpoints, instants, messages, progress, reviews
-from haytham.domain.choices import PhaseStatus, check_transition
+from haytham.documents.renderer import checked, render
+from haytham.domain import checkpoints, messages, progress, reviews
+from haytham.domain import content as fingerprint
+from haytham.domain.choices import Action, PhaseStatus, check_transition
 from haytham.domain.content import Content
-from haytham.domain.errors import InvalidDocument, InvalidInput, NotFound
-from haytham.domain.workflow import Phase, Workflow
-from haytham.storage import layout
+from haytham.domain.errors import InvalidInput
+from haytham.domain.workflow import Phase
+from haytham.storage import files, layout
 from haytham.storage.history import Person
 from haytham.storage.session_store import SessionStore, name_in
 from haytham.storage.store import HAYTHAM, CommitNote
@@ -19,36 +21,24 @@ from haytham.storage.store import HAYTHAM, CommitNote
 Value = Mapping[str, Any]
 
 
-class SessionWriter:
+class SessionWriter(SessionView):
     """One change of one session. Make it under the store's lock, use it once."""
 
-    def __init__(self, store: SessionStore, now: datetime) -> None:
-        self.store = store
-        self.now = instants.text_of(now)
-        self.identity = self._identity()
-
-    @property
-    def workflow(self) -> Workflow:
-        """The session's workflow."""
-        return self.store.workflow
-
-    @property
-    def mode(self) -> str:
-        """The session's execution mode."""
-        return str(self.identity["execution_mode"])
-
-    def phase(self, number: object) -> Phase:
-        """Returns a phase of this session; raises InvalidInput if it has none of that number."""
-        return self.workflow.phase(number, self.mode)
+    def __init__(self, store: SessionStore, now: datetime, person: Person | None = None) -> None:
+        super().__init__(store, now)
+        self.person = person or HAYTHAM
 
     def save_checkpoint(self, phase: Phase, said: checkpoints.Report) -> None:
         """Records how a phase stands."""
         before = self.store.checkpoint(phase)
-        check_transition(progress.status_of(before.value if before else None), said.status, phase.number)
+        status = progress.status_of(before.value if before else None)
+        check_transition(status, said.status, phase.number)
+        if said.status not in {PhaseStatus.PENDING, PhaseStatus.SKIPPED}:
+            self.check_gate(phase)
         value = checkpoints.value(
             phase,
-            self._with_known_tokens(phase, said),
-            self._inputs(phase),
+            self._with_known_tokens(phase, checkpoints.next_attempt(said, before.value if before else None)),
+            before.value["inputs"] if before and status is PhaseStatus.IN_PROGRESS else self._inputs(phase),
             self.workflow.following(phase, self.mode),
         )
         self.put_checkpoint(phase, before, value)
@@ -67,6 +57,7 @@ class SessionWriter:
     def save_output(self, phase: Phase, value: Value) -> None:
         """Records what an agent produced; enters history with its phase, or at once if that is already recorded."""
         agent = value["metadata"]["agent"]
+        self.check_gate(phase)
         self._check_name_is_free(phase, agent)
         name = name_in(phase, f"{agent}.md")
         before = self.store.document("agent_output", name)
@@ -83,12 +74,36 @@ class SessionWriter:
             contents |= self._form(phase, content, filled["metadata"]["retry_count"])
         self._save(contents, {phase.number: filled}, messages.output(phase, agent, content.hash))
 
-    def save_feedback(self, phase: Phase, value: Value, author: Person) -> None:
-        """Records what a person decided about a phase."""
+    def save_feedback(self, phase: Phase, value: Value, author: Person, reviewed_by: str) -> None:
+        """Records what a person wrote about a phase, and what follows from their decision, as one commit of theirs."""
         before = self.store.feedback(phase)
-        document = before.replaced(value) if before else Document(kind="user_feedback", value=value)
-        contents = {name_in(phase, layout.FEEDBACK_FILE): document}
-        self._save(contents, {}, messages.review(phase, value), author=author)
+        name = name_in(phase, layout.FEEDBACK_FILE)
+        action = reviews.action_of(value)
+        checkpoint = self.store.checkpoint(phase)
+        changed: dict[int, Value] = {}
+        contents: dict[str, Document] = {}
+        if action and checkpoint and (after := self._after_decision(checkpoint.value, action)):
+            changed[phase.number] = after
+            contents[name_in(phase, layout.CHECKPOINT_FILE)] = checkpoint.replaced(after)
+            value = _bounded(value, after)
+        note = messages.review(phase, value, reviewed_by)
+        if action and not phase.approvals.is_single:
+            own = self.store.review_name(phase, reviewed_by)
+            files.make_folder(self.store.path(own).parent)
+            contents[own] = Document(kind="user_feedback", value=value)
+            value = self._for_the_next_reviewer(phase, value)
+        contents[name] = before.replaced(value) if before else Document(kind="user_feedback", value=value)
+        self._save(contents, changed, note, author=author, carried=(name,))
+
+    def reissue_form(self, phase: Phase, why: str) -> None:
+        """Writes the form anew for content that changed, with what was decided about the old one noted in it."""
+        content = self.content(phase)
+        contents = self._form(phase, content, self.retries_used(phase), why)
+        outputs = [name_in(phase, name) for name in self.store.output_names(phase)]
+        if edited := self.store.edited_by_hand(outputs):
+            self.store.commit(tuple(edited), CommitNote(message=messages.edit(edited, phase), author=self.person))
+        if contents:
+            self._save(contents, {}, messages.form(phase, content.hash, why))
 
     def close(self) -> None:
         """Marks the session as completed, whatever its phases say."""
@@ -99,12 +114,6 @@ class SessionWriter:
         """Writes the manifest as the checkpoints say it should be."""
         self._save({}, {}, note)
 
-    def derived_manifest(self, changed: Mapping[int, Value] | None = None) -> dict[str, Any]:
-        """Returns what the manifest has to say, given the checkpoints on disk and those about to be written."""
-        phases = self.workflow.phases_in(self.mode)
-        known = self.store.checkpoints(tuple(p for p in phases if p.number not in (changed or {})))
-        return progress.manifest(self.identity, self.workflow, known | dict(changed or {}), self.now)
-
     # Steps
 
     def _save(
@@ -114,9 +123,10 @@ class SessionWriter:
         note: str | None,
         also_commit: tuple[str, ...] = (),
         author: Person = HAYTHAM,
+        carried: tuple[str, ...] = (),
     ) -> None:
-        manifest = self._manifest_document().replaced(self.derived_manifest(changed))
-        self._write({**contents, layout.MANIFEST_FILE: manifest}, note, also_commit, author)
+        manifest = self.manifest.replaced(self.derived_manifest(changed))
+        self._write({**contents, layout.MANIFEST_FILE: manifest}, note, also_commit, author, carried)
 
     def _write(
         self,
@@ -124,51 +134,59 @@ class SessionWriter:
         note: str | None,
         also_commit: tuple[str, ...] = (),
         author: Person = HAYTHAM,
+        carried: tuple[str, ...] = (),
     ) -> None:
         data = {name: checked(document, name).encode() for name, document in contents.items()}
-        self._keep_edits(list(data))
+        self._keep_edits(list(data), carried)
         commit = CommitNote(message=note, author=author) if note else None
         self.store.save(data, commit, also_commit=also_commit)
 
-    def _keep_edits(self, names: list[str]) -> None:
-        """Puts what people wrote into history before it is replaced."""
+    def _keep_edits(self, names: list[str], carried: tuple[str, ...]) -> None:
+        """Puts what people wrote into history before it is replaced.
+
+        A file that is carried over needs none of that if it is in our own form: then nothing of it goes away.
+        """
         existing = [name for name in names if self.store.bytes_of(name) is not None]
-        if edited := self.store.edited_by_hand(existing):
-            self.store.commit(tuple(edited), CommitNote(message=messages.edit(edited)))
+        edited = self.store.edited_by_hand(existing)
+        lost = [name for name in edited if name not in carried or not self._is_canonical(name)]
+        if lost:
+            self.store.commit(tuple(lost), CommitNote(message=messages.edit(lost), author=self.person))
 
-    def _identity(self) -> dict[str, Any]:
-        try:
-            return dict(self.store.manifest().value["metadata"])
-        except (InvalidDocument, InvalidInput, NotFound):
-            committed = self._committed_manifest()
-            if committed is None:
-                raise
-            return dict(committed.value["metadata"])
+    def _is_canonical(self, name: str) -> bool:
+        document = self.store.document("user_feedback", name)
+        return document is not None and render(document).encode() == self.store.bytes_of(name)
 
-    def _manifest_document(self) -> Document:
-        try:
-            return self.store.manifest()
-        except (InvalidDocument, InvalidInput, NotFound):
-            committed = self._committed_manifest()
-            if committed is None:
-                raise
-            return committed
+    def _after_decision(self, checkpoint: Value, action: Action) -> Value | None:
+        """Returns the checkpoint as a decision leaves it, or None if the decision leaves it as it is."""
+        if action is Action.RETRY_WITH_CHANGES:
+            used = checkpoint["metadata"]["retry_count"]
+            if used >= self.workflow.max_retries:
+                return checkpoints.with_status(checkpoint, PhaseStatus.FAILED, f"max_retries_exceeded: {used} retries")
+            return checkpoints.with_status(checkpoint, PhaseStatus.REQUIRES_RETRY)
+        if action is Action.SKIP_PHASE:
+            return checkpoints.with_status(checkpoint, PhaseStatus.SKIPPED)
+        return None
 
-    def _committed_manifest(self) -> Document | None:
-        from haytham.documents.reader import read
+    def _for_the_next_reviewer(self, phase: Phase, decided: Value) -> Value:
+        """Returns the form with this decision listed in it: empty again while more approvals are missing."""
+        others = [each for each in self.decisions(phase) if each["review"]["reviewer"] != decided["review"]["reviewer"]]
+        known = [each for each in others if each["review"]["timestamp"]]
+        rows = [reviews.decision_row(each) for each in [*known, decided]]
+        lacking = reviews.missing(phase.approvals, [*known, decided], self.instant)
+        if lacking is None or reviews.action_of(decided) is not Action.APPROVED:
+            return {**decided, "decisions": rows}
+        fresh = reviews.form(phase, self.content(phase), decided["action"]["retry_count"])
+        return {**fresh, "subject": decided["subject"], "decisions": rows}
 
-        data = self.store.history.read(layout.MANIFEST_FILE)
-        return None if data is None else read("session_manifest", data.decode(), layout.MANIFEST_FILE)
-
-    def _form(self, phase: Phase, content: Content, retry_count: int) -> dict[str, Document]:
-        """Returns the form to write, if there is one: a decision about the present content is left as it is."""
+    def _form(
+        self, phase: Phase, content: Content, retry_count: int, why: str = "a new attempt"
+    ) -> dict[str, Document]:
+        """Returns the form to write, if there is one: a form about the present content is left as it is."""
         before = self.store.feedback(phase)
-        if before is not None and before.value["subject"]["content"] == content.hash:
+        if before is not None and reviews.is_about(before.value, phase, content):
             return {}
-        fresh = reviews.form(phase, content, retry_count)
-        if before is not None and not reviews.is_decided(before.value):
-            fresh = {**before.value, "subject": fresh["subject"], "action": fresh["action"]}
-        document = before.replaced(fresh) if before else Document(kind="user_feedback", value=fresh)
+        value = reviews.form(phase, content, retry_count, before.value if before else None, why)
+        document = before.replaced(value) if before else Document(kind="user_feedback", value=value)
         return {name_in(phase, layout.FEEDBACK_FILE): document}
 
     def _inputs(self, phase: Phase) -> list[dict[str, Any]]:
@@ -194,11 +212,9 @@ class SessionWriter:
         return said
 
     def _content_with(self, phase: Phase, written: Mapping[str, Document]) -> Content:
-        from haytham.domain import content
-
         data = {name: self.store.bytes_of(name_in(phase, name)) or b"" for name in self.store.output_names(phase)}
         data |= {name: checked(document, name).encode() for name, document in written.items()}
-        return content.of(data)
+        return fingerprint.of(data)
 
     def _outputs_of(self, phase: Phase) -> tuple[str, ...]:
         names = [name_in(phase, name) for name in self.store.output_names(phase)]
@@ -212,3 +228,10 @@ class SessionWriter:
                 raise InvalidInput(
                     f"agent name {agent!r} differs only by case from {taken!r}, which has an output here."
                 )
+
+
+def _bounded(feedback: Value, checkpoint: Value) -> Value:
+    """Says in the form that the attempts are used up, if the checkpoint says so."""
+    if checkpoint["metadata"]["status"] != PhaseStatus.FAILED:
+        return feedback
+    return {**feedback, "action": {**feedback["action"], "action": Action.MAX_RETRIES_EXCEEDED.value}}

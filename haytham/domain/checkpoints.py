@@ -1,7 +1,7 @@
 """A phase's checkpoint: from what an orchestrator reports to the value of the document, and back."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from haytham.domain import instants, numbers, progress, suggestions
@@ -14,6 +14,7 @@ from haytham.domain.workflow import Phase
 Value = Mapping[str, Any]
 
 _AGENT_KEYS = tuple(AgentRecord.__annotations__)
+_RUNS = {PhaseStatus.IN_PROGRESS, PhaseStatus.COMPLETED, PhaseStatus.FAILED}
 _FIGURES = ("duration", "tokens", "input_tokens", "output_tokens", "cost")
 
 
@@ -103,6 +104,21 @@ def with_tokens(checkpoint: Value, agent: str, input_tokens: int | None, output_
             each["input_tokens"] = input_tokens if each.get("input_tokens") is None else each["input_tokens"]
             each["output_tokens"] = output_tokens if each.get("output_tokens") is None else each["output_tokens"]
     return {**checkpoint, "metrics": _metrics(agents)}
+
+
+def next_attempt(said: Report, before: Value | None) -> Report:
+    """Counts attempts, whether the orchestrator does or not: one more after being sent back, and never fewer."""
+    if before is None:
+        return said
+    used = before["metadata"]["retry_count"]
+    is_new = before["metadata"]["status"] == PhaseStatus.REQUIRES_RETRY and said.status in _RUNS
+    return replace(said, retry_count=max(said.retry_count, used + is_new))
+
+
+def with_status(checkpoint: Value, status: PhaseStatus, error: str | None = None) -> dict[str, Any]:
+    """Returns a checkpoint in another status, with an error added if there is one."""
+    changed = {**checkpoint, "metadata": {**checkpoint["metadata"], "status": status.value}}
+    return changed if error is None else {**changed, "errors": [*checkpoint.get("errors", ()), error]}
 
 
 def record(checkpoint: Value) -> CheckpointRecord:

@@ -7,6 +7,8 @@
     │   └── InvalidDocument                      a document cannot be understood; has every problem
     ├── NotFound            (FileNotFoundError)  no such project, session, phase or document
     ├── Conflict                                 somebody else changed it first
+    ├── GateClosed                               a review that is required is missing
+    ├── ReviewTimeout       (TimeoutError)       nobody decided in time
     ├── Locked              (TimeoutError)       another process holds the session
     ├── BrokenRepository                         the git repository of a folder is gone, moved or damaged
     ├── StorageFailure      (OSError)            the disk refused: full, read-only, failing
@@ -86,6 +88,14 @@ class NotFound(HaythamError, FileNotFoundError):  # noqa: N818
 
 class Conflict(HaythamError):  # noqa: N818
     """Somebody else changed it first; nothing of theirs was overwritten."""
+
+
+class GateClosed(HaythamError):  # noqa: N818
+    """A required review is missing, so the next phase may not start."""
+
+
+class ReviewTimeout(HaythamError, TimeoutError):  # noqa: N818
+    """Nobody decided within the time given."""
 
 
 class Locked(HaythamError, TimeoutError):  # noqa: N818

@@ -39,8 +39,8 @@ def output(phase_: Phase, agent: str, content: str) -> str:
     return message(f"{_title(phase_)}: output of {agent}", trailers=trailers)
 
 
-def review(phase_: Phase, feedback: Value) -> str:
-    """Tells what a review decided."""
+def review(phase_: Phase, feedback: Value, reviewed_by: str) -> str:
+    """Tells what a review decided, about which content."""
     action = feedback["action"]["action"]
     verbs = {
         Action.APPROVED: "approved",
@@ -53,17 +53,28 @@ def review(phase_: Phase, feedback: Value) -> str:
     body = f"{changes} requested change{'s' if changes != 1 else ''}" if changes else ""
     trailers = {
         "Phase": phase_.number,
+        "Attempt": feedback["subject"]["attempt"],
         "Decision": action,
-        "Reviewed-Content": feedback["subject"]["content"],
-        "Reviewer": feedback["review"]["reviewer"],
+        "Content": feedback["subject"]["content"],
+        "Role": feedback["review"]["role"],
     }
-    return message(f"{_title(phase_)} {verbs[action]}", body, trailers)
+    text = message(f"{_title(phase_)} {verbs[action]}", body, trailers)
+    return f"{text}Reviewed-by: {reviewed_by}\n" if action else text
 
 
-def edit(names: list[str]) -> str:
+def form(phase_: Phase, content: str, why: str) -> str:
+    """Tells that a phase asks for a new review."""
+    return message(f"{_title(phase_)} asks for a new review", why, {"Phase": phase_.number, "Content": content})
+
+
+def edit(names: list[str], phase_: Phase | None = None) -> str:
     """Tells that somebody's own edit was put into history as it was found."""
     subject = f"{names[0]} as edited by hand" if len(names) == 1 else f"{len(names)} files as edited by hand"
-    return message(subject, "\n".join(names) if len(names) > 1 else "", {"Edited": "yes"})
+    return message(
+        subject,
+        "\n".join(names) if len(names) > 1 else "",
+        {"Phase": phase_.number if phase_ else None, "Edited": "yes"},
+    )
 
 
 def figures(duration: float | None) -> str:

@@ -33,7 +33,7 @@ def manifest(identity: Value, workflow: Workflow, checkpoints: Mapping[int, Valu
     }
 
 
-def state(value: Value, *, edited_files: list[str], recovered: list[str]) -> SessionState:
+def state(value: Value, *, edited_files: list[str], recovered: list[str], stale: Mapping[int, str]) -> SessionState:
     """Returns what `load_session` tells, given the manifest."""
     metadata = value["metadata"]
     statuses = {row["phase"]: row["status"] for row in value["phases"]}
@@ -56,6 +56,7 @@ def state(value: Value, *, edited_files: list[str], recovered: list[str]) -> Ses
         metrics=Metrics(**dict(value["metrics"])),  # type: ignore[typeddict-item]  # the schema has them
         edited_files=edited_files,
         recovered=list(recovered),
+        stale_phases=dict(stale),
     )
 
 

@@ -43,6 +43,7 @@ class SessionState(TypedDict):
     metrics: Metrics
     edited_files: list[str]
     recovered: list[str]
+    stale_phases: dict[int, str]
 
 
 class CheckpointRecord(TypedDict):
@@ -74,12 +75,64 @@ class FeedbackRecord(TypedDict):
     approved: bool
     timestamp: str | None
     reviewer: str | None
+    role: str | None
     comments: str
     requested_changes: list[str]
     action: str | None
     retry_count: int
+    attempt: int
     content: str
     is_current: bool
+
+
+class DecisionRecord(TypedDict):
+    """One reviewer's decision."""
+
+    reviewer: str | None
+    role: str | None
+    decision: str
+    timestamp: str | None
+    comments: str
+    requested_changes: list[str]
+
+
+class ReviewRecord(TypedDict):
+    """What `review` and `wait_for_review` return: how the review of a phase stands."""
+
+    phase_num: int
+    phase_name: str
+    policy: str
+    attempt: int
+    decision: str | None
+    approved: bool
+    missing: str | None
+    comments: str
+    requested_changes: list[str]
+    reviewer: str | None
+    timestamp: str | None
+    content: str
+    decisions: list[DecisionRecord]
+    form: str
+
+
+class RetryRequest(TypedDict):
+    """What the next attempt at a phase is asked to do better."""
+
+    phase_num: int
+    attempt: int
+    requested_changes: list[str]
+    comments: str
+    reviewer: str | None
+    previous_outputs: dict[str, str]
+
+
+class ResumeStep(TypedDict):
+    """One thing that is left to do in a session, and why."""
+
+    phase_num: int
+    phase_name: str
+    action: str
+    reason: str
 
 
 class SessionSummary(TypedDict):

@@ -1,109 +1,271 @@
-"""A person's review of a phase: the form, the decision, what it is bound to."""
+"""A person's review of a phase: the form, what it decides, what the decision is bound to."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
-from haytham.domain import numbers
+from haytham.domain import instants, numbers
 from haytham.domain.choices import Action, choose
 from haytham.domain.content import Content
 from haytham.domain.errors import InvalidInput
-from haytham.domain.identifiers import check_text
-from haytham.domain.records import FeedbackRecord
-from haytham.domain.workflow import Phase
+from haytham.domain.identifiers import check_line, check_text
+from haytham.domain.records import DecisionRecord, FeedbackRecord
+from haytham.domain.workflow import Approvals, Phase
 
 Value = Mapping[str, Any]
+Contradiction = tuple[tuple[str, ...], str, str]
 
 
-def form(phase: Phase, content: Content, retry_count: int) -> dict[str, Any]:
-    """Builds an empty form for the present content of a phase."""
-    return {
-        "review": {"reviewed": False, "approved": False, "timestamp": None, "reviewer": None},
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reviewer:
+    """Who decided."""
+
+    name: str
+    role: str | None = None
+
+
+# The form
+
+
+def form(
+    phase: Phase, content: Content, retry_count: int, before: Value | None = None, why: str | None = None
+) -> Value:
+    """Builds the form for the present content of a phase.
+
+    A draft in the form before stays in its place; a decision becomes its "Previous Review", with why it is void.
+    """
+    fresh: dict[str, Any] = {
+        "review": {"reviewed": False, "approved": False, "timestamp": None, "reviewer": None, "role": None},
         "comments": "",
         "requested_changes": [],
         "action": {"action": None, "retry_count": retry_count},
-        "subject": subject(phase, content),
+        "subject": subject(phase, content, retry_count, before),
     }
+    if before is None:
+        return fresh
+    if action_of(before) is not None:
+        return {**fresh, "previous": _previous(before, why)}
+    return {**before, "action": fresh["action"], "subject": fresh["subject"]}
 
 
-def subject(phase: Phase, content: Content) -> dict[str, Any]:
-    """Builds the part of a form that says what is reviewed."""
+def subject(phase: Phase, content: Content, retry_count: int, before: Value | None = None) -> dict[str, Any]:
+    """Builds the part of a form that says what is reviewed, and what changed since somebody last decided."""
     return {
         "phase_number": phase.number,
         "phase_name": phase.name,
+        "attempt": retry_count + 1,
         "content": content.hash,
-        "files": [{"file": name, "content": digest} for name, digest in content.files.items()],
+        "files": [
+            {"file": name, "content": digest, "since": _since(before, name, digest)}
+            for name, digest in content.files.items()
+        ],
     }
+
+
+# The decision
 
 
 def decision(
     phase: Phase,
     content: Content,
-    now: str,
+    before: Value | None,
     *,
+    retries_used: int,
     reviewed: object,
     approved: object,
     comments: object,
     requested_changes: object,
     action: object,
     retry_count: object,
-    reviewer: str | None,
 ) -> dict[str, Any]:
-    """Checks a decision that was given in code; raises InvalidInput, else builds the document's value."""
+    """Checks what was given in code; raises InvalidInput, else fills in the form for the present content."""
     if not isinstance(reviewed, bool) or not isinstance(approved, bool):
         raise InvalidInput(
             f"reviewed is {reviewed!r} and approved is {approved!r}.", hint="both must be True or False."
         )
     chosen = choose(Action, action, "action")
     _check_agreement(reviewed=reviewed, approved=approved, action=chosen)
-    return {
-        "review": {
-            "reviewed": reviewed,
-            "approved": approved,
-            "timestamp": now if reviewed else None,
-            "reviewer": reviewer if reviewed else None,
-        },
+    count = max(numbers.check_count(retry_count, "retry_count"), retries_used)
+    base = form(phase, content, count, before)
+    value = {
+        **base,
         "comments": check_text(comments, "comments"),
         "requested_changes": _changes(requested_changes),
-        "action": {
-            "action": chosen.value if reviewed else None,
-            "retry_count": numbers.check_count(retry_count, "retry_count"),
-        },
-        "subject": subject(phase, content),
+        "action": {"action": chosen.value if reviewed else None, "retry_count": count},
     }
+    for _, message, hint in contradictions(value):
+        raise InvalidInput(message, hint=hint)
+    return value
 
 
-def is_decided(feedback: Value) -> bool:
-    """Tells whether somebody has decided."""
-    return bool(feedback["review"]["reviewed"])
+def action_of(feedback: Value) -> Action | None:
+    """Returns what a form decides, or None while it is undecided.
+
+    The action counts; where there is none, `Approved: true` says approved, and a review that requests changes says so.
+    """
+    review, action = feedback["review"], feedback["action"]["action"]
+    if action is not None:
+        return Action(action)
+    if review["approved"]:
+        return Action.APPROVED
+    return Action.RETRY_WITH_CHANGES if review["reviewed"] and feedback["requested_changes"] else None
+
+
+def contradictions(feedback: Value) -> list[Contradiction]:
+    """Returns what does not go together in a form: the place, what is wrong, how to go on."""
+    review, action = feedback["review"], feedback["action"]["action"]
+    found: list[Contradiction] = []
+    if review["approved"] and action not in {None, Action.APPROVED}:
+        message = f"Approved is true but Action is {action}."
+        found.append((("review", "approved"), message, "set Approved to false, or Action to approved."))
+    if action_of(feedback) is Action.APPROVED and feedback["requested_changes"]:
+        message = "the phase is approved and changes are requested."
+        hint = "move the changes to the comments, or set Approved to false and Action to retry_with_changes."
+        found.append((("requested_changes",), message, hint))
+    if review["reviewed"] and action_of(feedback) is None:
+        hint = "set Action to approved, retry_with_changes or skip_phase."
+        found.append((("action", "action"), "Reviewed is true but there is no decision.", hint))
+    return found
+
+
+def recorded(feedback: Value, action: Action, now: str, reviewer: Reviewer) -> dict[str, Any]:
+    """Returns a decided form with all that belongs to a decision filled in."""
+    review = {
+        "reviewed": True,
+        "approved": action is Action.APPROVED,
+        "timestamp": now,
+        "reviewer": reviewer.name,
+        "role": reviewer.role,
+    }
+    return {**feedback, "review": review, "action": {**feedback["action"], "action": action.value}}
 
 
 def is_approval(feedback: Value, phase: Phase, content: Content) -> bool:
     """Tells whether this feedback approves exactly this content of this phase."""
-    return bool(
-        feedback["review"]["reviewed"]
-        and feedback["review"]["approved"]
-        and feedback["action"]["action"] == Action.APPROVED
-        and feedback["subject"]["phase_number"] == phase.number
-        and feedback["subject"]["content"] == content.hash
-    )
+    return action_of(feedback) is Action.APPROVED and is_about(feedback, phase, content)
+
+
+def is_about(feedback: Value, phase: Phase, content: Content) -> bool:
+    """Tells whether this feedback is about exactly this content of this phase."""
+    about = feedback["subject"]
+    return bool(about["phase_number"] == phase.number and about["content"] == content.hash)
+
+
+# Several reviewers
+
+
+def missing(approvals: Approvals, decisions: Iterable[Value], now: datetime) -> str | None:
+    """Returns what is missing for the approval of a phase, given each reviewer's decision; None if nothing is."""
+    known = list(decisions)
+    for each in known:
+        if action_of(each) not in {None, Action.APPROVED}:
+            return f"{_who(each)} decided {action_of(each)}"
+    valid = [each for each in known if action_of(each) is Action.APPROVED and not _expired(approvals, each, now)]
+    roles = {each["review"]["role"] for each in valid}
+    absent = [role for role in approvals.roles if role not in roles]
+    if absent:
+        return f"an approval in the role {', '.join(absent)}"
+    short = approvals.minimum - len(valid)
+    return f"{short} more approval{'s' if short != 1 else ''}" if short > 0 else None
+
+
+def decision_row(feedback: Value) -> dict[str, Any]:
+    """Returns a reviewer's decision as a row of the table in the form."""
+    review = feedback["review"]
+    return {
+        "reviewer": review["reviewer"] or "unknown",
+        "role": review["role"],
+        "decision": str(action_of(feedback)),
+        "timestamp": review["timestamp"],
+    }
+
+
+# Records
 
 
 def record(feedback: Value, content: Content) -> FeedbackRecord:
     """Returns what `load_feedback` tells."""
-    review, action, about = feedback["review"], feedback["action"], feedback["subject"]
+    review, action, about = feedback["review"], action_of(feedback), feedback["subject"]
     return FeedbackRecord(
         phase_num=about["phase_number"],
-        reviewed=review["reviewed"],
-        approved=review["approved"],
+        reviewed=bool(review["reviewed"] or action),
+        approved=action is Action.APPROVED,
         timestamp=review["timestamp"],
         reviewer=review["reviewer"],
+        role=review["role"],
         comments=feedback["comments"],
         requested_changes=list(feedback["requested_changes"]),
-        action=action["action"],
-        retry_count=action["retry_count"],
+        action=str(action) if action else None,
+        retry_count=feedback["action"]["retry_count"],
+        attempt=about["attempt"],
         content=about["content"],
         is_current=about["content"] == content.hash,
     )
+
+
+def decision_record(feedback: Value) -> DecisionRecord:
+    """Returns one reviewer's decision as data."""
+    return DecisionRecord(
+        reviewer=feedback["review"]["reviewer"],
+        role=feedback["review"]["role"],
+        decision=str(action_of(feedback)),
+        timestamp=feedback["review"]["timestamp"],
+        comments=feedback["comments"],
+        requested_changes=list(feedback["requested_changes"]),
+    )
+
+
+def check_role(role: object, phase: Phase) -> str | None:
+    """Returns a role if the phase asks for it, or None for none; raises InvalidInput otherwise."""
+    if role is None:
+        return None
+    name = check_line(role, "role")
+    if phase.approvals.roles and name not in phase.approvals.roles:
+        hint = f"roles of phase {phase.number}: {', '.join(phase.approvals.roles)}."
+        raise InvalidInput(f"role is {name!r}, which phase {phase.number} does not ask for.", hint=hint)
+    return name
+
+
+# Steps
+
+
+def _previous(before: Value, why: str | None) -> dict[str, Any]:
+    previous: dict[str, Any] = {
+        "attempt": before["subject"]["attempt"],
+        "decision": str(action_of(before)),
+        "reviewer": before["review"]["reviewer"],
+        "timestamp": before["review"]["timestamp"],
+        "void_because": why,
+    }
+    if before["comments"]:
+        previous["comments"] = before["comments"]
+    if before["requested_changes"]:
+        previous["requested_changes"] = list(before["requested_changes"])
+    return previous
+
+
+def _since(before: Value | None, name: str, digest: str) -> str:
+    """Tells how a file stands against what was last decided about; an undecided form passes on what it knew."""
+    rows = {row["file"]: row for row in before["subject"]["files"]} if before else {}
+    if before is None or name not in rows:
+        return "new"
+    same = rows[name]["content"] == digest
+    if action_of(before) is not None:
+        return "unchanged" if same else "changed"
+    known = str(rows[name]["since"])
+    return known if same or known == "new" else "changed"
+
+
+def _expired(approvals: Approvals, feedback: Value, now: datetime) -> bool:
+    if approvals.expires_after_days is None or feedback["review"]["timestamp"] is None:
+        return False
+    given = instants.parse(feedback["review"]["timestamp"], "timestamp")
+    return now - given > timedelta(days=approvals.expires_after_days)
+
+
+def _who(feedback: Value) -> str:
+    return str(feedback["review"]["reviewer"] or "the reviewer")
 
 
 def _check_agreement(*, reviewed: bool, approved: bool, action: Action) -> None:

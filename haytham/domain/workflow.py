@@ -1,12 +1,26 @@
 """A workflow: which phases there are, in which modes, by which agents, under which reviews."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from haytham.domain import suggestions
 from haytham.domain.choices import ReviewPolicy
 from haytham.domain.errors import InvalidInput
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Approvals:
+    """Whose approval a phase asks for: how many people, in which roles, and for how long it holds."""
+
+    minimum: int = 1
+    roles: tuple[str, ...] = ()
+    expires_after_days: float | None = None
+
+    @property
+    def is_single(self) -> bool:
+        """Whether one person's decision is enough, whoever they are."""
+        return self.minimum == 1 and not self.roles
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -19,6 +33,7 @@ class Phase:
     agents: tuple[str, ...]
     agents_by_mode: Mapping[str, tuple[str, ...]]
     review: ReviewPolicy
+    approvals: Approvals = Approvals()
 
     def agents_in(self, mode: str) -> tuple[str, ...]:
         """Returns the agents that this phase is meant to run in a mode."""
@@ -65,6 +80,15 @@ class Workflow:
         later = [each for each in self.phases_in(mode) if each.number > phase.number]
         return later[0] if later else None
 
+    def with_reviews(self, policies: Mapping[str, str]) -> "Workflow":
+        """Returns the workflow with other review policies for some phases, by their numbers as text."""
+        if not policies:
+            return self
+        phases = tuple(
+            replace(phase, review=ReviewPolicy(policies.get(str(phase.number), phase.review))) for phase in self.phases
+        )
+        return replace(self, phases=phases)
+
     def preceding(self, phase: Phase, mode: str) -> tuple[Phase, ...]:
         """Returns the phases before this one in a mode."""
         return tuple(each for each in self.phases_in(mode) if each.number < phase.number)
@@ -95,6 +119,16 @@ def _phase_of(value: Mapping[str, Any]) -> Phase:
         agents=tuple(value["agents"]),
         agents_by_mode={mode: tuple(names) for mode, names in value.get("agents_by_mode", {}).items()},
         review=ReviewPolicy(value.get("review", ReviewPolicy.OPTIONAL)),
+        approvals=_approvals_of(value.get("approvals", {})),
+    )
+
+
+def _approvals_of(value: Mapping[str, Any]) -> Approvals:
+    roles = tuple(value.get("roles", ()))
+    return Approvals(
+        minimum=max(value.get("minimum", 1), len(roles)),
+        roles=roles,
+        expires_after_days=value.get("expires_after_days"),
     )
 
 

@@ -23,7 +23,7 @@ from haytham.domain import instants, numbers, progress
 from haytham.domain.choices import ExecutionMode, PhaseStatus
 from haytham.domain.errors import InvalidInput, NotFound
 from haytham.domain.identifiers import check_agent_name, check_text
-from haytham.domain.records import SessionState
+from haytham.domain.records import ResumeStep, RetryRequest, ReviewRecord, SessionState
 
 
 def open_session(project_id: str, session_id: str, base_dir: str | Path = "projects") -> "Session":
@@ -52,18 +52,38 @@ class Session:
         """Returns the outputs by phase and agent."""
         return self.manager.get_phase_outputs(self.project_id, self.session_id, phase_nums)
 
+    def review(self, number: int) -> ReviewRecord:
+        """Tells how the review of a phase stands."""
+        return self.manager.review(self.project_id, self.session_id, number)
+
+    def wait_for_review(self, number: int, timeout: float | None = None) -> ReviewRecord:
+        """Waits until a phase is approved, sent back or skipped; raises ReviewTimeout."""
+        return self.manager.wait_for_review(self.project_id, self.session_id, number, timeout)
+
+    async def wait_for_review_async(self, number: int, timeout: float | None = None) -> ReviewRecord:  # noqa: ASYNC109 - as its twin
+        """Does what `wait_for_review` does without holding up the event loop."""
+        return await self.manager.wait_for_review_async(self.project_id, self.session_id, number, timeout)
+
+    def resume(self) -> list[ResumeStep]:
+        """Lists what is left to do, in order, and why."""
+        return self.manager.resume(self.project_id, self.session_id)
+
     def phase(self, number: int, execution_mode: str | None = None) -> "PhaseRun":
         """Returns a run of a phase, to be used with `with` or `async with`."""
         return PhaseRun(self, number, execution_mode)
 
 
 class PhaseRun:
-    """One attempt at a phase: started on entry, completed or failed on exit, timed in between."""
+    """One attempt at a phase: started on entry, completed or failed on exit, timed in between.
+
+    `request` has what a reviewer asked the last attempt to change, with its outputs, or is None.
+    """
 
     def __init__(self, session: Session, number: int, execution_mode: str | None) -> None:
         self.session = session
         self.number = number
         self.retry_count = 0
+        self.request: RetryRequest | None = None
         self._execution_mode = execution_mode
         self._runs: dict[str, AgentRun] = {}
         self._overlapped = False
@@ -93,6 +113,7 @@ class PhaseRun:
             self._overlapped = self._overlapped or any(run.is_running for run in self._runs.values())
 
     def __enter__(self) -> Self:
+        self.request = self.session.manager.retry_request(self.session.project_id, self.session.session_id, self.number)
         self.retry_count = self._next_attempt()
         self._started = instants.text_of(self.now())
         self._save(PhaseStatus.IN_PROGRESS)

@@ -80,6 +80,11 @@ class History:
             self._check_branch(repository)
             self._head_tree(repository)
 
+    def check_branch(self) -> None:
+        """Raises BrokenRepository if the folder is on another branch; quick when it is not."""
+        if files.read_bytes(self.git_folder / "HEAD") != f"ref: {self._ref}\n".encode():
+            self.check()
+
     def sweep(self) -> list[Path]:
         """Removes what a writer that died left inside the repository; call it only under the lock."""
         ref = self.git_folder / self._ref
@@ -100,6 +105,12 @@ class History:
                 return None
             entry = tree[path]
             return bytes(entry.data) if isinstance(entry, _pygit2().Blob) else None
+
+    def names(self, folder: str, commit: str) -> list[str]:
+        """Returns the names of the files in a folder as a commit has them."""
+        with self._opened() as repository:
+            tree: Any = repository[commit].peel(_pygit2().Tree)
+            return [str(each.name) for each in tree[folder]] if folder in tree else []
 
     def blob_ids(self, paths: Iterable[str]) -> dict[str, str]:
         """Returns the ids of those of these files that are in the newest commit, by path."""

@@ -1,5 +1,8 @@
 """The documents of one session: which kind lies where, and what is in them."""
 
+import hashlib
+import re
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -55,11 +58,30 @@ class SessionStore(Store):
 
     def output_names(self, phase: Phase) -> list[str]:
         """Returns the names of the agent outputs in a phase's folder, sorted."""
-        return [n for n in files.names_in(self.path(phase.folder)) if n.endswith(".md") and n not in layout.OWN_FILES]
+        return [name for name in files.names_in(self.path(phase.folder)) if self.is_output(name)]
+
+    @staticmethod
+    def is_output(name: str) -> bool:
+        """Tells whether a file in a phase's folder is an agent's output."""
+        return name.endswith(".md") and name not in layout.OWN_FILES
 
     def outputs(self, phase: Phase) -> dict[str, Document]:
         """Reads the outputs of a phase, by agent."""
         return {name.removesuffix(".md"): self._output(phase, name) for name in self.output_names(phase)}
+
+    def reviews(self, phase: Phase) -> dict[str, Mapping[str, Any]]:
+        """Reads what each reviewer decided about a phase that asks for several, by reviewer."""
+        folder = name_in(phase, layout.REVIEWS_FOLDER)
+        names = [name for name in files.names_in(self.path(folder)) if name.endswith(".md")]
+        found = (self.document("user_feedback", f"{folder}/{name}") for name in names)
+        return {str(each.value["review"]["reviewer"]): each.value for each in found if each is not None}
+
+    def review_name(self, phase: Phase, reviewer: str) -> str:
+        """Returns the name of the file that keeps one reviewer's decision."""
+        readable = re.sub(r"[^a-z0-9]+", "-", reviewer.casefold()).strip("-")[:40] or "reviewer"
+        return name_in(
+            phase, f"{layout.REVIEWS_FOLDER}/{readable}-{hashlib.sha256(reviewer.encode()).hexdigest()[:8]}.md"
+        )
 
     def content(self, phase: Phase) -> Content:
         """Returns the fingerprint of a phase's outputs as they are on disk."""
@@ -69,7 +91,11 @@ class SessionStore(Store):
     def files_of(self, phase: Phase) -> list[str]:
         """Returns the names of all documents of a phase that may be there."""
         own = [layout.CHECKPOINT_FILE, layout.FEEDBACK_FILE]
-        return [name_in(phase, name) for name in [*own, *self.output_names(phase)]]
+        decided = [
+            f"{layout.REVIEWS_FOLDER}/{name}"
+            for name in files.names_in(self.path(name_in(phase, layout.REVIEWS_FOLDER)))
+        ]
+        return [name_in(phase, name) for name in [*own, *self.output_names(phase), *decided]]
 
     def _output(self, phase: Phase, name: str) -> Document:
         found = self.document("agent_output", name_in(phase, name))

@@ -1,0 +1,51 @@
+"""The attempts at a phase, as history has them, and what changed between two."""
+
+import difflib
+
+from haytham.checkpoint.session_view import SessionView
+from haytham.domain.errors import InvalidInput
+from haytham.domain.workflow import Phase
+from haytham.storage.session_store import name_in
+
+
+def commits(view: SessionView, phase: Phase) -> dict[int, str]:
+    """Returns the newest commit of each attempt at a phase, by the attempt's number."""
+    found: dict[int, str] = {}
+    for entry in view.store.history.entries():
+        attempt = entry.trailers.get("Haytham-Attempt", "")
+        if entry.trailers.get("Haytham-Phase") == str(phase.number) and attempt.isdigit():
+            found.setdefault(int(attempt), entry.id)
+    return dict(sorted(found.items()))
+
+
+def diff(view: SessionView, phase: Phase, before: int | None, after: int | None) -> str:
+    """Shows what changed in the outputs between two attempts; by default between the last two."""
+    known = commits(view, phase)
+    newest = after if after is not None else max(known, default=0)
+    older = before if before is not None else newest - 1
+    for number in (older, newest):
+        if number not in known:
+            there = ", ".join(str(each) for each in known) or "none yet"
+            raise InvalidInput(f"phase {phase.number} has no attempt {number}.", hint=f"attempts: {there}.")
+    old, new = _outputs(view, phase, known[older]), _outputs(view, phase, known[newest])
+    return "".join(
+        _file_diff(name, old.get(name, ""), new.get(name, ""), older, newest)
+        for name in sorted(old.keys() | new.keys())
+    )
+
+
+def _outputs(view: SessionView, phase: Phase, commit: str) -> dict[str, str]:
+    names = view.store.history.names(phase.folder, commit)
+    chosen = [name for name in names if view.store.is_output(name)]
+    data = {name: view.store.history.read(name_in(phase, name), commit) or b"" for name in chosen}
+    return {name: each.decode(errors="replace") for name, each in data.items()}
+
+
+def _file_diff(name: str, old: str, new: str, older: int, newer: int) -> str:
+    lines = difflib.unified_diff(
+        old.splitlines(keepends=True),
+        new.splitlines(keepends=True),
+        f"attempt {older}/{name}",
+        f"attempt {newer}/{name}",
+    )
+    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)

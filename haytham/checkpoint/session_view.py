@@ -1,0 +1,158 @@
+"""One session as it is on disk: its phases, their content, their approvals. Reads only."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+from haytham.documents.document import Document
+from haytham.documents.reader import read
+from haytham.domain import instants, progress, reviews, staleness
+from haytham.domain.choices import PhaseStatus, ReviewPolicy
+from haytham.domain.content import Content
+from haytham.domain.errors import GateClosed, InvalidInput, Location, NotFound
+from haytham.domain.workflow import Phase, Workflow
+from haytham.storage import layout
+from haytham.storage.session_store import SessionStore, name_in
+
+Value = Mapping[str, Any]
+
+
+class SessionView:
+    """What a session's documents say, each read once. Make a new one to see later changes."""
+
+    def __init__(self, store: SessionStore, now: datetime) -> None:
+        self.store = store
+        self.instant = now
+        self.now = instants.text_of(now)
+        self.manifest = self._manifest_document()
+        self.identity: dict[str, Any] = dict(self.manifest.value["metadata"])
+
+    @cached_property
+    def workflow(self) -> Workflow:
+        """The session's workflow, with the session's own review policies."""
+        return self.store.workflow.with_reviews(self.manifest.value.get("review_policy", {}))
+
+    @property
+    def mode(self) -> str:
+        """The session's execution mode."""
+        return str(self.identity["execution_mode"])
+
+    @property
+    def phases(self) -> tuple[Phase, ...]:
+        """The phases of the session's mode."""
+        return self.workflow.phases_in(self.mode)
+
+    def phase(self, number: object) -> Phase:
+        """Returns a phase of this session; raises InvalidInput if it has none of that number."""
+        return self.workflow.phase(number, self.mode)
+
+    def status(self, phase: Phase) -> PhaseStatus:
+        """Returns the status of a phase."""
+        checkpoint = self.store.checkpoint(phase)
+        return progress.status_of(checkpoint.value if checkpoint else None)
+
+    def retries_used(self, phase: Phase) -> int:
+        """Returns how often a phase was tried again."""
+        checkpoint = self.store.checkpoint(phase)
+        return int(checkpoint.value["metadata"]["retry_count"]) if checkpoint else 0
+
+    def content(self, phase: Phase) -> Content:
+        """Returns the fingerprint of a phase's outputs."""
+        return self.store.content(phase)
+
+    # Reviews
+
+    def decisions(self, phase: Phase) -> list[Value]:
+        """Returns each reviewer's decision about the present content of a phase."""
+        content = self.content(phase)
+        found = self.store.reviews(phase)
+        feedback = self.store.feedback(phase)
+        if feedback is not None:
+            found[str(feedback.value["review"]["reviewer"])] = feedback.value
+        return [each for each in found.values() if reviews.action_of(each) and reviews.is_about(each, phase, content)]
+
+    def missing_approval(self, phase: Phase) -> str | None:
+        """Returns what is missing for the approval of a phase, or None if its present content is approved.
+
+        Raises InvalidDocument if any feedback on it cannot be understood.
+        """
+        decisions = self.decisions(phase)
+        status = self.status(phase)
+        if status not in {PhaseStatus.COMPLETED, PhaseStatus.PENDING}:
+            return f"the phase to be completed; it is {status}"
+        return reviews.missing(phase.approvals, decisions, self.instant)
+
+    def check_gate(self, phase: Phase) -> None:
+        """Raises GateClosed if a phase before this one requires a review that is missing."""
+        for earlier in self.workflow.preceding(phase, self.mode):
+            if earlier.review is not ReviewPolicy.REQUIRED or self.status(earlier) is PhaseStatus.SKIPPED:
+                continue
+            if lacking := self._lacking(earlier):
+                raise self._closed(f"phase {phase.number} may not start", earlier, lacking)
+
+    def check_all_gates(self) -> None:
+        """Raises GateClosed if any phase that ran requires a review that is missing."""
+        for phase in self.phases:
+            has_gate = phase.review is ReviewPolicy.REQUIRED and self.status(phase) is PhaseStatus.COMPLETED
+            if has_gate and (lacking := self.missing_approval(phase)):
+                raise self._closed("the session may not be completed", phase, lacking)
+
+    def _closed(self, what: str, phase: Phase, lacking: str) -> GateClosed:
+        return GateClosed(
+            f"{what}: phase {phase.number} {phase.name} needs {lacking}.",
+            location=Location(path=str(self.store.path(name_in(phase, layout.FEEDBACK_FILE)))),
+            hint=_who_can(phase),
+        )
+
+    def _lacking(self, phase: Phase) -> str | None:
+        if self.status(phase) is PhaseStatus.PENDING:
+            return "to be run and approved"
+        return self.missing_approval(phase)
+
+    # Staleness
+
+    def stale(self) -> dict[int, str]:
+        """Returns why each stale phase is stale."""
+        contents = {phase.number: self.content(phase).hash for phase in self.phases}
+        return staleness.reasons(self.phases, self.store.checkpoints(self.phases), contents)
+
+    def plan(self) -> list[staleness.Step]:
+        """Lists what is left to do, in order, and why."""
+        required = [phase for phase in self.phases if phase.review is ReviewPolicy.REQUIRED]
+        waiting = {
+            phase.number: f"it needs {lacking}"
+            for phase in required
+            if self.status(phase) is PhaseStatus.COMPLETED and (lacking := self.missing_approval(phase))
+        }
+        requested = {phase.number: len(self._requested(phase)) for phase in self.phases}
+        return staleness.plan(self.phases, self.store.checkpoints(self.phases), self.stale(), waiting, requested)
+
+    def _requested(self, phase: Phase) -> list[str]:
+        feedback = self.store.feedback(phase)
+        return list(feedback.value["requested_changes"]) if feedback else []
+
+    # The manifest
+
+    def derived_manifest(self, changed: Mapping[int, Value] | None = None) -> dict[str, Any]:
+        """Returns what the manifest has to say, given the checkpoints on disk and those about to be written."""
+        known = self.store.checkpoints(tuple(p for p in self.phases if p.number not in (changed or {})))
+        value = progress.manifest(self.identity, self.workflow, known | dict(changed or {}), self.now)
+        policy = self.manifest.value.get("review_policy")
+        return value if policy is None else {**value, "review_policy": policy}
+
+    def _manifest_document(self) -> Document:
+        """Reads the manifest; one that cannot be read is taken from history, and derived again by recovery."""
+        try:
+            return self.store.manifest()
+        except (InvalidInput, NotFound):
+            data = self.store.history.read(layout.MANIFEST_FILE)
+            if data is None:
+                raise
+            return read("session_manifest", data.decode(), layout.MANIFEST_FILE)
+
+
+def _who_can(phase: Phase) -> str:
+    if phase.approvals.roles:
+        return f"ask a reviewer in the role {', '.join(phase.approvals.roles)} to decide in that file."
+    return "anyone who can edit that file can decide: set Action to approved, and save."

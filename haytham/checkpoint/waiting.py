@@ -1,0 +1,73 @@
+"""Waits until somebody has decided: the gateway to watchfiles.
+
+The folder is watched, not the file, because many editors write beside it and rename.
+"""
+
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from haytham.domain.errors import HaythamError, InvalidInput, Location, ReviewTimeout
+from haytham.domain.records import ReviewRecord
+
+_DEBOUNCE = 30  # milliseconds; an editor's several writes of one save come closer together than that
+_STEP = 10
+_LOOK_AGAIN = 500  # milliseconds; for what happened before the watch began, and for file systems that tell nothing
+
+
+def until_decided(
+    folder: Path, look: Callable[[], ReviewRecord], *, timeout: float | None, stop: threading.Event | None
+) -> ReviewRecord:
+    """Looks whenever a file in the folder changes, until the look shows a decision; raises ReviewTimeout."""
+    import watchfiles
+
+    deadline = None if timeout is None else time.monotonic() + timeout
+    stopping = stop or threading.Event()
+    seen, problem = _state(folder), None
+    found = _decided(look)
+    if isinstance(found, dict):
+        return found
+    for changes in watchfiles.watch(
+        folder,
+        debounce=_DEBOUNCE,
+        step=_STEP,
+        rust_timeout=_LOOK_AGAIN,
+        yield_on_timeout=True,
+        stop_event=stopping,
+        recursive=False,
+        raise_interrupt=True,
+    ):
+        state = _state(folder)
+        if changes or state != seen:
+            seen = state
+            found = _decided(look)
+            if isinstance(found, dict):
+                return found
+        problem = found
+        if deadline is not None and time.monotonic() >= deadline:
+            break
+    if isinstance(problem, HaythamError):
+        raise problem
+    raise ReviewTimeout(
+        "nobody has decided yet.",
+        location=Location(path=str(folder)),
+        hint="wait again, or decide in the form in that folder.",
+    )
+
+
+def _decided(look: Callable[[], ReviewRecord]) -> ReviewRecord | InvalidInput | None:
+    """Returns the record if there is a decision, the problem if the form cannot be understood, or None."""
+    try:
+        record = look()
+    except InvalidInput as error:
+        return error
+    return record if record["decision"] else None
+
+
+def _state(folder: Path) -> list[tuple[str, int, int]]:
+    """Returns what tells two states of a folder apart."""
+    try:
+        return sorted((path.name, path.stat().st_mtime_ns, path.stat().st_ino) for path in folder.glob("*.md"))
+    except FileNotFoundError:  # an editor is just replacing a file
+        return []
