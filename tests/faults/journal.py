@@ -1,6 +1,7 @@
 """What a driver was about to save and what was acknowledged to it, one JSON line each.
 
-It lies outside the file system on trial. A value is named by a key, such as `session-1/checkpoint/2`. This module does not know what is on disk.
+It lies outside the file system on trial.
+A value is named by a key, such as `session-1/checkpoint/2`. This module does not know what is on disk.
 """
 
 import json
