@@ -54,7 +54,8 @@ def test_commands_at_the_end_name_the_program_as_it_was_called(tmp_path: Path) -
     program = Path(sys.executable).with_name("haytham")
     for environment, expected in ((str(program.parent), "haytham"), ("/nowhere", str(program))):
         done = subprocess.run(
-            [str(program), "demo", "--base-dir", str(tmp_path)],
+            [str(program), "demo", "--base-dir", "base"],
+            cwd=tmp_path,
             env=os.environ | {"PATH": environment},
             capture_output=True,
             text=True,
