@@ -7,7 +7,7 @@ from pathlib import Path
 
 START = datetime(2026, 1, 31, 10, 0, 0, tzinfo=UTC)
 PROJECT, SESSION, USER = "project-123", "session-456", "user-789"
-VOLATILE = {"haytham.lock"}  # who holds a lock is noted while it is held
+VOLATILE = {"haytham.lock", "haytham.held"}  # who writes just now, and what was just replaced
 
 
 class Clock:
@@ -68,7 +68,7 @@ def snapshot(folder: Path) -> dict[str, bytes | str]:
     found: dict[str, bytes | str] = {}
     for path in sorted(folder.rglob("*")):
         name = str(path.relative_to(folder))
-        if path.name in VOLATILE:
+        if VOLATILE & set(path.parts):
             continue
         if path.is_symlink():
             found[name] = f"-> {path.readlink()}"

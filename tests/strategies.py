@@ -45,37 +45,8 @@ fine
 |------|---------|
 """
 
-_SPACES = (
-    "",
-    " ",
-    "   ",
-    "    ",
-    "\t",
-    "\u00a0",
-    "\u3000",
-    "\n",
-    "\n\n",
-    "\n" * 10,
-    "\r\n",
-    "\r",
-    "\r\r\n",
-    "  \n",
-    "\n\t\n",
-)
-_CONTROLS = (
-    "\x00",
-    "\ufeff",
-    "\u2028",
-    "\u2029",
-    "\x0b",
-    "\x0c",
-    "\x85",
-    "\x1c",
-    "\x7f",
-    "\x1b[31m",
-    "\u200d",
-    "\u202e",
-)
+_SPACES = ("", " ", "   ", "    ", "\t", "\u00a0", "\u3000", "\n", "\n\n", "\n" * 10, "\r\n", "\r", "\r\r\n", "  \n")
+_CONTROLS = ("\x00", "\ufeff", "\u2028", "\u2029", "\x0b", "\x0c", "\x85", "\x1c", "\x7f", "\x1b[31m", "\u202e")
 _WORDS = (
     "word",
     "two words",
@@ -184,7 +155,7 @@ _LINES = (
     _FORM,
 )
 
-_any_text = st.text(st.characters(exclude_categories=("Cs",)), max_size=8)
+_any_text = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 _pieces = st.one_of(
     st.sampled_from(_LINES), st.sampled_from(_WORDS), st.sampled_from(_SPACES), st.sampled_from(_CONTROLS), _any_text
 )
@@ -236,7 +207,8 @@ def with_extras(draw: st.DrawFn, document: Document) -> Document:
     """Draws what a person may have made of a document by adding to it, as far as that can be understood."""
     written = render(document).split("\n")
     for _ in range(draw(st.integers(1, 3))):
-        place = draw(st.integers(0, min(len(written), 60)))
+        heads = [index for index, line in enumerate(written) if line.startswith("#")]
+        place = draw(st.sampled_from(heads) | st.integers(0, min(len(written), 60)))
         written.insert(place, draw(_additions))
     try:
         return read(document.kind, "\n".join(written))

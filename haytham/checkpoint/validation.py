@@ -3,10 +3,9 @@
 from collections.abc import Callable
 
 from haytham.documents.document import Document
-from haytham.domain.errors import HaythamError, InvalidDocument
+from haytham.domain.errors import HaythamError, InvalidDocument, NotFound
 from haytham.domain.workflow import Phase
-from haytham.storage import layout
-from haytham.storage.session_store import SessionStore, name_in
+from haytham.storage.session_store import SessionStore
 
 
 def problems(store: SessionStore, phase: Phase) -> list[str]:
@@ -14,13 +13,11 @@ def problems(store: SessionStore, phase: Phase) -> list[str]:
     if not store.path(phase.folder).is_dir():
         return [f"phase {phase.number} has no folder {phase.folder}."]
     readers: list[Callable[[], object]] = [
-        lambda: store.checkpoint(phase),
+        lambda: _checkpoint(store, phase),
         lambda: store.outputs(phase),
         lambda: store.feedback(phase),
     ]
     found = [problem for reader in readers for problem in _problems_of(reader)]
-    if store.bytes_of(name_in(phase, layout.CHECKPOINT_FILE)) is None:
-        found.append(f"phase {phase.number} {phase.name} has no checkpoint yet.")
     return found or _disagreements(store, phase)
 
 
@@ -34,9 +31,16 @@ def _problems_of(reader: Callable[[], object]) -> list[str]:
     return []
 
 
+def _checkpoint(store: SessionStore, phase: Phase) -> Document:
+    found = store.checkpoint(phase)
+    if found is None:
+        raise NotFound(f"phase {phase.number} {phase.name} has no checkpoint yet.")
+    return found
+
+
 def _disagreements(store: SessionStore, phase: Phase) -> list[str]:
-    checkpoint = store.checkpoint(phase)
-    return _foreign(checkpoint, phase) + _missing_outputs(store, phase, checkpoint) if checkpoint else []
+    checkpoint = _checkpoint(store, phase)
+    return _foreign(checkpoint, phase) + _missing_outputs(store, phase, checkpoint)
 
 
 def _foreign(checkpoint: Document, phase: Phase) -> list[str]:

@@ -86,9 +86,10 @@ def _show_commands(console: "Console", base_dir: Path, ending: Ending) -> None:
         terminal.plain(console, "  " + shlex.join(name if part == "{}" else part for part in ours))
     terminal.plain(console, "  " + shlex.join(["cat", ending.result["requirements_file"]]))
     terminal.plain(console, "  " + shlex.join(["cd", str(ending.folder)]))
-    terminal.plain(console, "  cat phase_2_market_research/user_feedback.md")
+    terminal.plain(console, "  cat session_manifest.md")
     terminal.plain(console, "  git log --stat")
-    terminal.plain(console, "  git log -p -- phase_2_market_research/market_intelligence.md")
+    for folder in ending.sent_back:
+        terminal.plain(console, "  " + shlex.join(["git", "log", "-p", f"{folder}/"]))
 
 
 def _title(console: "Console", text: str) -> None:

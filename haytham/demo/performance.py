@@ -51,6 +51,7 @@ class Ending:
     session_id: str
     folder: Path
     result: SessionResult
+    sent_back: tuple[str, ...]  # the folders of the phases that a review sent back
 
 
 class Performance:
@@ -62,6 +63,7 @@ class Performance:
         self._watcher = watcher
         self._review = review
         self._pace = pace
+        self._sent_back: list[str] = []
 
     async def run(self) -> Ending:
         """Plays the whole story."""
@@ -74,7 +76,13 @@ class Performance:
         for phase in phases:
             await self._until_accepted(session, phase)
         result = self._complete(session, phases[-1])
-        return Ending(project_id=start["project_id"], session_id=start["session_id"], folder=folder, result=result)
+        return Ending(
+            project_id=start["project_id"],
+            session_id=start["session_id"],
+            folder=folder,
+            result=result,
+            sent_back=tuple(self._sent_back),
+        )
 
     async def _until_accepted(self, session: Session, phase: Phase) -> None:
         attempt, changes = 1, list[str]()
@@ -140,6 +148,7 @@ class Performance:
             retry_count=before["retry_count"],
             execution_mode=before["execution_mode"],
         )
+        self._sent_back.append(phase.folder)
 
     def _complete(self, session: Session, last: Phase) -> SessionResult:
         texts = session.outputs([last.number])[last.number]

@@ -21,6 +21,7 @@ IsTail = Callable[[int, str], bool]
 _RULES = ["fenced_code", "atx_heading", "setex_heading", "raw_html", "blank_line"]
 _KINDS = {"heading": HEADING, "block_code": FENCE, "block_html": HTML, "paragraph": TEXT}
 _IS_TAIL, _TAIL = "is_tail", "tail"
+_BLANK_LINES = r"^(?:[ \t\v\f]*+\n)++"  # mistune's own is quadratic in their number
 _CONTAINER = re.compile(r"\s*(?:[-+*>|]|\d{1,9}[.)]\s)")
 
 
@@ -50,8 +51,8 @@ def split(text: str, is_tail: IsTail | None = None) -> Split:
     What follows that heading is never looked at, so a large body costs nothing.
     """
     tokens, tail = _parse(text.replace("\r", " "), is_tail)
-    ends = [token["start"] for token in tokens[1:]] + [len(text) if tail is None else tail]
-    pairs = zip(tokens, ends, strict=True)
+    starts = [token["start"] for token in tokens]
+    pairs = zip(tokens, [*starts[1:], len(text) if tail is None else tail], strict=False)  # no tokens, no end
     return Split(blocks=tuple(_block(token, end) for token, end in pairs if token["type"] in _KINDS), tail=tail)
 
 
@@ -129,4 +130,6 @@ def _parser() -> "BlockParser":
             last.update(type="heading", level=1 if m.group("setext_1") == "=" else 2, title=title)
             return m.end() + 1
 
-    return PlacedParser()
+    parser = PlacedParser()
+    parser.specification["blank_line"] = _BLANK_LINES
+    return parser

@@ -4,7 +4,8 @@ import re
 from dataclasses import dataclass
 
 _LINE = re.compile(
-    r"(?P<bullet> {0,3}(?:[-*+•]|\d{1,3}[.)])(?:[ \t]+|$))?\s*(?:\[(?P<box>[ xX✓]?)\][ \t]*)?(?P<body>.*)\Z",
+    r"(?P<bullet>(?P<indent> {0,3})(?:[-*+•]|\d{1,3}[.)])(?:[ \t]+|$))?"
+    r"\s*(?:\[(?P<box>[ xX✓]?)\][ \t]*)?(?P<body>.*)\Z",
     re.DOTALL,
 )
 _BOLD = re.compile(r"(\*\*|__|\*|_)(?P<label>[^*_:\n]+)(?P<inside>:?)\1\s*(?P<outside>:?)(?P<value>.*)\Z", re.DOTALL)
@@ -14,9 +15,13 @@ _RULE = re.compile(r" {0,3}([-*_])[ \t]*(?:\1[ \t]*){2,}\Z")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line, taken apart; `width` is that of its bullet (0: none), `value` is None where there was no colon."""
+    """One line, taken apart; `value` is None where there was no colon.
+
+    `width` is that of the bullet with its indentation and the space behind it (0: none).
+    """
 
     width: int
+    indent: int
     body: str
     label: str
     value: str | None
@@ -31,12 +36,12 @@ def parse(line: str) -> Line:
     """Takes one line apart."""
     match = _LINE.match(line)
     assert match is not None  # noqa: S101 - the pattern matches every line
-    bullet, box, body = match.groups()
+    bullet, indent, box, body = match.groups()
     body = body.strip()
     label, value = _labelled(body)
     if box is not None and not value:
         value = "true" if box.strip() else "false"
-    return Line(len(bullet or ""), body, label, value)
+    return Line(len(bullet or ""), len(indent or ""), body, label, value)
 
 
 def is_continuation(line: str) -> bool:

@@ -1,7 +1,9 @@
 """A document's source cut into its sections."""
 
 import re
+from bisect import bisect_left
 from dataclasses import dataclass
+from functools import cached_property
 
 from haytham.documents.blocks import FENCE, HEADING, HTML, Block
 
@@ -45,9 +47,13 @@ class Source:
         self.text = text.replace("\r\n", "\n") if is_crlf else text
         self.path = path
 
+    @cached_property
+    def _newlines(self) -> list[int]:
+        return [match.start() for match in re.finditer("\n", self.text)]
+
     def line(self, offset: int) -> int:
         """Returns the number of the line that an offset is in."""
-        return self.text.count("\n", 0, offset) + 1
+        return bisect_left(self._newlines, offset) + 1
 
     def slice(self, start: int, end: int) -> str:
         """Returns a part of the text without the blank lines around it."""

@@ -5,13 +5,15 @@ It knows no kind by name; a new kind needs a schema and a template, not a line h
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
-from haytham.documents import extras, fields, prose, rules, scalars, schemas, tables
-from haytham.documents.blocks import FENCE, HEADING, HTML, TEXT, Block, split
+from haytham.documents import conflicts, extras, fields, prose, rules, scalars, schemas, tables
+from haytham.documents.absences import absences
+from haytham.documents.blocks import HEADING, HTML, TEXT, Block, split
 from haytham.documents.document import FORMAT_VERSION, Document
 from haytham.documents.outline import Section, Source, sections, unclosed
 from haytham.documents.report import Report
@@ -22,8 +24,6 @@ from haytham.domain.errors import InvalidDocument
 
 _OWN = "own"  # the kind of a block that is a comment of ours
 _MARK = re.compile(r"<!-- haytham (?P<kind>\w+) v(?P<version>\d+) -->")
-_CONFLICT = re.compile(r"(?:<{7}|>{7}|\|{7})(?: |\Z)|={7}\Z")
-_CONFLICT_RUNS = ("<<<<<<<", ">>>>>>>", "|||||||", "=======")
 _EMPTY_WORDS = {"none", "n/a", "-", "none."}
 _CACHED = 50_000  # characters; larger texts are read anew each time
 _TOP_LEVEL = 2
@@ -93,21 +93,9 @@ class _Reading:
 
     def _refuse_conflicts(self, blocks: tuple[Block, ...]) -> None:
         """Raises on merge markers; all else that is wrong then would be their echo."""
-        end = blocks[-1].end if blocks else 0
-        if not any(self.source.text.find(run, 0, end) >= 0 for run in _CONFLICT_RUNS):
-            return
-        lines = [
-            (offset, line, block.kind)
-            for block in blocks
-            if not (block.kind == FENCE and block.info == prose.VERBATIM)
-            for offset, line in self.source.lines(block)
-            if _CONFLICT.match(line.rstrip())
-        ]
-        is_sure = any(not line.startswith("=") for _, line, _ in lines)
-        for offset, line, kind in lines:
-            if is_sure or kind != HEADING:  # seven "=" may also underline a heading
-                hint = "choose between the two sides, then remove the marker lines."
-                self.report.add(offset, f'"{line.split(" ")[0].rstrip()}" was left here by a merge.', hint=hint)
+        hint = "choose between the two sides, then remove the marker lines."
+        for offset, marker in conflicts.markers(self.source, blocks):
+            self.report.add(offset, f'"{marker}" was left here by a merge.', hint=hint)
         self.report.raise_if_any()
 
     def _told_apart(self, blocks: tuple[Block, ...]) -> Iterator[Block]:
@@ -120,9 +108,10 @@ class _Reading:
                 continue
             closing = text.find("-->", start, block.end)
             end = closing + len("-->") if closing >= 0 else block.end
-            yield replace(block, kind=_OWN, end=end)
-            if text[end : block.end].strip():
-                yield replace(block, kind=TEXT, start=end)
+            rest = text[end : block.end].lstrip(" \t")
+            yield replace(block, kind=_OWN, end=block.end - len(rest))
+            if rest.strip():
+                yield replace(block, kind=TEXT, start=block.end - len(rest))
             if not is_marked and (match := _MARK.match(text, start)):
                 is_marked = True
                 self._check_mark(start, match["kind"], match["version"])
@@ -241,10 +230,10 @@ class _Reading:
 
     def _table(self, section: Section, rule: Rule, path: Path, place: str) -> list[dict[str, Any]]:
         rows = list(self._rows(section.own_blocks, place))
-        if not rows:
-            return []
-        columns = self._columns(*rows[0], section, rule)
+        columns = self._columns(*rows[0], section, rule) if rows else []
         value: list[dict[str, Any]] = []
+        if not columns:
+            return value
         for offset, row in rows[2:] if len(rows) > 1 and tables.is_delimiter(rows[1][1]) else rows[1:]:
             if len(row) != len(columns):
                 message = f"this row has {len(row)} cells; {len(columns)} are expected."
@@ -252,18 +241,24 @@ class _Reading:
                 continue
             self.report.place((*path, len(value)), offset)
             pairs = zip(columns, row, strict=True)
-            value.append({column.key: scalars.read(text, column.schema) for column, text in pairs if column})
+            value.append({column.key: scalars.read(text, column.schema) for column, text in pairs})
         return value
 
-    def _columns(self, offset: int, head: list[str], section: Section, rule: Rule) -> list[Rule | None]:
-        columns = [rule.named(title) for title in head]
-        for index, title in enumerate(head):
-            if columns[index] is None:
-                hint = suggestions.allowed(title, [column.title for column in rule.children.values()])
-                self.report.add(offset, f'column "{title}" is not known.', hint=hint, section=section.title)
-            elif columns[index] in columns[:index]:
-                self._second(offset, f'column "{title}"', section)
-        return columns
+    def _columns(self, offset: int, head: list[str], section: Section, rule: Rule) -> list[Rule]:
+        """Returns the columns of a table; none if they are not the expected ones, for then no row can be read."""
+        columns = [column for title in head if (column := rule.named(title))]
+        unknown = [title for title in dict.fromkeys(head) if rule.named(title) is None]
+        for title in unknown:
+            hint = suggestions.allowed(title, [column.title for column in rule.children.values()])
+            self.report.add(offset, f'column "{title}" is not known.', hint=hint, section=section.title)
+        counts = Counter(column.key for column in columns)
+        for key, column in rule.children.items():
+            if counts[key] > 1:
+                self._second(offset, f'column "{column.title}"', section)
+            elif counts[key] == 0 and not unknown:
+                message = f'column "{column.title}" is missing.'
+                self.report.add(offset, message, hint="add it to every row.", section=section.title)
+        return columns if set(counts.values()) == {1} and len(columns) == len(head) == len(rule.children) else []
 
     def _items(self, section: Section, rule: Rule, path: Path, place: str) -> list[str]:
         numbered = re.compile(rf"{re.escape(rule.schema['itemTitle'])}\s+\d+\s*:", re.IGNORECASE)
@@ -317,7 +312,7 @@ class _Reading:
             gap, end = self.source.text.count("\n", end, block.start), block.end
             for number, (offset, raw) in enumerate(self.source.lines(block) if block.kind != _OWN else ()):
                 line = fields.parse(raw)
-                if entry and self._continues(block, number, raw, line):
+                if entry and _continues(entry, line, raw, block.kind, is_first=number == 0):
                     entry.further.extend([""] * (gap if number == 0 else 0))
                     entry.further.append(raw)
                     continue
@@ -327,14 +322,9 @@ class _Reading:
                     entry = None
                     self._keep(raw, place)
                 else:
-                    entry = _Entry(offset, raw, line if block.kind == TEXT else fields.Line(0, raw, "", None))
+                    entry = _Entry(offset, raw, line if block.kind == TEXT else fields.Line(0, 0, raw, "", None))
         if entry:
             yield entry
-
-    def _continues(self, block: Block, number: int, raw: str, line: fields.Line) -> bool:
-        if block.kind == TEXT:
-            return fields.is_continuation(raw) or (number > 0 and not line.is_item)
-        return block.kind != HEADING or number > 0
 
     def _rows(self, blocks: Iterable[Block], place: str) -> Iterator[tuple[int, list[str]]]:
         for block in blocks:
@@ -387,10 +377,20 @@ class _Reading:
         self.report.add(offset, message, hint="keep one of the two.", section=section.title, field=label)
 
     def _check(self, value: dict[str, Any], blocks: tuple[Block, ...]) -> None:
-        if block := unclosed(self.source, blocks):
-            what = "code fence" if block.kind == FENCE else "comment or HTML block"
-            self.report.add(block.start, f"a {what} opens here and is never closed.", hint="close it where it ends.")
-            for key in self.root.children.keys() - value.keys():
+        if unclosed(self.source, blocks) is None and schemas.is_valid(self.kind, value):
+            return
+        missing = frozenset(self.root.children.keys() - value.keys())
+        for absence in absences(self.source, blocks, self.root, missing):
+            self.report.add(absence.offset, absence.message, hint=absence.hint)
+            for key in absence.keys:
                 self.report.excuse((key,))
-        if not schemas.is_valid(self.kind, value):
-            self.report.add_faults(schemas.faults(self.kind, value))
+        self.report.add_faults(schemas.faults(self.kind, value))
+
+
+def _continues(entry: _Entry, line: fields.Line, raw: str, kind: str, *, is_first: bool) -> bool:
+    """Tells whether a line belongs to the item above: indented below its bullet, or without a bullet of its own."""
+    if kind != TEXT:
+        return kind != HEADING or not is_first
+    if line.is_item:
+        return line.indent > entry.line.indent and fields.is_continuation(raw)
+    return fields.is_continuation(raw) or not is_first

@@ -42,7 +42,8 @@ def schema(kind: str) -> Schema:
 def faults(kind: str, value: object) -> list[Fault]:
     """Returns every violation, in the order of the schema; an empty list means that the value is valid."""
     errors = sorted(_validator(kind).iter_errors(value), key=lambda error: [str(key) for key in error.absolute_path])
-    return [fault for error in errors for fault in _in_words(error)]
+    found = (fault for error in errors for fault in _in_words(error))
+    return list(dict.fromkeys(found))  # jsonschema tells a missing key once for each that is missing
 
 
 def is_valid(kind: str, value: object) -> bool:
@@ -93,8 +94,6 @@ def _expectation(error: Any) -> str:
         return suggestions.allowed(str(error.instance), [str(each) for each in rule["enum"] if each is not None])
     if error.validator == "minimum":
         return f"it must be at least {error.validator_value}."
-    if error.validator == "pattern" and "description" in rule:
-        return f"{rule['description']}."
     return f"{expected(rule)} is expected."
 
 
@@ -111,7 +110,7 @@ def expected(rule: Schema) -> str:
     if rule.get("format") == "date-time":
         return "a date and time such as 2026-01-31T10:00:00Z"
     if "description" in rule:
-        return str(rule["description"])
+        return str(rule["description"]).removesuffix(" is expected")
     types = rule.get("type", "string")
     first = types if isinstance(types, str) else next(each for each in types if each != "null")
     return words.get(first, f"something of the form {rule.get('pattern', first)}")

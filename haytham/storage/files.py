@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from haytham.domain.errors import InvalidInput, Location, StorageFailure
+from haytham.domain.errors import HaythamError, InvalidInput, Location, StorageFailure
 from haytham.storage import swaps
 
 _TEMPORARY = ".haytham-tmp"
@@ -61,7 +61,7 @@ def write(
     With `held`, a replaced file is kept in that folder until `release` finds that nobody wrote to it afterwards.
     """
     temporaries: dict[Path, Path] = {}
-    with _translating(), _removing(temporaries):
+    with translating(), _removing(temporaries):
         for path, data in contents.items():
             temporaries[path] = _write_temporary(path, data)
         for path in contents:
@@ -76,7 +76,7 @@ def write(
 
 def write_temporary(path: Path, data: bytes) -> Path:
     """Writes bytes durably beside a path, for `replace_under_lock`; returns where."""
-    with _translating():
+    with translating():
         return _write_temporary(path, data)
 
 
@@ -87,7 +87,7 @@ def replace_under_lock(temporary: Path, path: Path, is_current: Callable[[], boo
     The lock is a hard link to the temporary file, so that `sweep_lock` can tell ours from git's.
     """
     lock = _lock_of(path)
-    with _translating(), _removing({path: temporary}):
+    with translating(), _removing({path: temporary}):
         try:
             os.link(temporary, lock)
         except FileExistsError:
@@ -114,7 +114,7 @@ def sweep_lock(path: Path, stale_after: float) -> bool:
         return True
     own = {_inode(each) for each in (path, *temporaries_in(path.parent))}
     if found.st_ino in own or time.time() - found.st_mtime > stale_after:
-        with _translating():
+        with translating():
             lock.unlink(missing_ok=True)
         return True
     return False
@@ -125,7 +125,7 @@ def write_cache(path: Path, data: bytes) -> None:
 
     It is never truncated to nothing, because ext4 flushes a file that was.
     """
-    with _translating():
+    with translating():
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
         try:
             os.pwrite(descriptor, data, 0)
@@ -141,7 +141,7 @@ def build_folder(temporary: Path, final: Path, build: Callable[[], None]) -> boo
     """
     make_folder(final.parent)
     _sweep_folders(final.parent)
-    with _translating(), _made(temporary):
+    with translating(), _made(temporary):
         try:
             build()
             flush_tree(temporary)
@@ -161,7 +161,7 @@ def make_folder(path: Path) -> None:
     while not folder.is_dir():
         missing.append(folder)
         folder = folder.parent
-    with _translating():
+    with translating():
         for each in reversed(missing):
             each.mkdir(exist_ok=True)
             flush_folder(each.parent)
@@ -169,7 +169,7 @@ def make_folder(path: Path) -> None:
 
 def flush_folder(path: Path) -> None:
     """Makes the names in a folder durable."""
-    with _translating():
+    with translating():
         descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             os.fsync(descriptor)
@@ -179,7 +179,7 @@ def flush_folder(path: Path) -> None:
 
 def flush_tree(path: Path) -> None:
     """Makes everything below a folder durable."""
-    with _translating():
+    with translating():
         for folder, _, names in os.walk(path):
             for name in names:
                 descriptor = os.open(Path(folder, name), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -197,7 +197,7 @@ def temporary_name(path: Path) -> Path:
 
 def temporaries_in(folder: Path) -> list[Path]:
     """Returns the files that writers left in a folder; libgit2 adds an ending of its own while it writes one."""
-    with _translating(), suppress(FileNotFoundError), os.scandir(folder) as entries:
+    with translating(), suppress(FileNotFoundError), os.scandir(folder) as entries:
         return [Path(each.path) for each in entries if _TEMPORARY in each.name and not each.is_dir()]
     return []
 
@@ -205,7 +205,7 @@ def temporaries_in(folder: Path) -> list[Path]:
 def sweep(folders: Iterable[Path]) -> list[Path]:
     """Removes what writers that died left behind; call it only while holding the lock of these folders."""
     swept = [path for folder in folders for path in temporaries_in(folder)]
-    with _translating():
+    with translating():
         for path in swept:
             path.unlink(missing_ok=True)
     return swept
@@ -246,7 +246,7 @@ def _make_held(folder: Path) -> int:
 
 def _sweep_folders(parent: Path) -> None:
     """Removes folders whose makers died; one that is just being made is held by its maker."""
-    with _translating(), os.scandir(parent) as entries:
+    with translating(), os.scandir(parent) as entries:
         left = [Path(each.path) for each in entries if each.name.endswith(_TEMPORARY) and each.is_dir()]
     for folder in left:
         with suppress(OSError):
@@ -297,11 +297,12 @@ def _removing(temporaries: Mapping[Path, Path]) -> Iterator[None]:
 
 
 @contextmanager
-def _translating() -> Iterator[None]:
+def translating() -> Iterator[None]:
+    """Turns what the system refuses inside into an error of ours."""
     try:
         yield
     except OSError as error:
-        if isinstance(error, StorageFailure):
+        if isinstance(error, HaythamError):
             raise
         raise _translated(error, Path(error.filename or "")) from error
 

@@ -1,5 +1,6 @@
-"""What a driver was about to save and what was acknowledged to it, one JSON line each, outside the file system on trial.
+"""What a driver was about to save and what was acknowledged to it, one JSON line each.
 
+It lies outside the file system on trial.
 A value is named by a key, such as `session-1/checkpoint/2`. This module does not know what is on disk.
 """
 
@@ -77,3 +78,14 @@ def cut_short(saves: list[Save]) -> list[Save]:
         if save.acknowledged:
             last |= dict.fromkeys(save.writes, save.number)
     return [s for s in saves if not s.acknowledged and all(last.get(key, -1) < s.number for key in s.writes)]
+
+
+def subject(key: str) -> str:
+    """Returns what a key is about: a session's id, or the word before the first stroke."""
+    return key.removeprefix("requirements/").split("/")[0]
+
+
+def touched(saves: list[Save], since: int) -> list[Save]:
+    """Returns all saves about what was written to since a moment."""
+    names = {subject(key) for save in saves[since:] for key in save.writes}
+    return [save for save in saves if any(subject(key) in names for key in save.writes)]

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import haytham
-from haytham import CheckpointManager, NotFound, ProjectManager, Session
+from haytham import CheckpointManager, HaythamError, NotFound, ProjectManager, Session
 from tests.faults.journal import Journal
 
 PROJECT = "project-trial"
@@ -158,7 +158,14 @@ class Driver:
         action, comments = "approved" if good else "retry_with_changes", next(self.fresh)
         with self.saving({f"{session}/feedback/{number}": [action, comments]}, f"sessions/{session}"):
             self.manager.save_user_feedback(
-                PROJECT, session, number, True, good, comments, None if good else ["Name a price."], action
+                PROJECT,
+                session,
+                number,
+                reviewed=True,
+                approved=good,
+                comments=comments,
+                requested_changes=None if good else ["Name a price."],
+                action=action,
             )
 
     def has_result(self, session: str) -> bool:
@@ -167,12 +174,15 @@ class Driver:
         return any(each.read_text().startswith(f"# {session} ") for each in found)
 
     def run_beside_others(self, worker: int, rounds: int) -> None:
-        """Works on one phase of a session that others work on; every save must be found afterwards."""
+        """Works on one phase of a session that others work on; what is refused is told, and is not acknowledged."""
         for _ in range(rounds):
-            self.set_preference(f"worker_{worker}")
-            if worker < 7:
-                self.attempt_by_manager(SHARED, worker + 1, 0)
-                self.review(SHARED, worker + 1, good=True)
+            try:
+                self.set_preference(f"worker_{worker}")
+                if worker < 7:
+                    self.attempt_by_manager(SHARED, worker + 1, 0)
+                    self.review(SHARED, worker + 1, good=True)
+            except HaythamError as error:
+                print(f"refused: {error}", flush=True)
 
 
 def main() -> None:

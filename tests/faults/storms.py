@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.faults import journal, programs, verdict
+from tests.faults.orchestrator import Driver
 from tests.faults.scratch_disk import ScratchDisk, scratch_disk
 
 DRIVER = "tests.faults.orchestrator"
@@ -39,7 +40,7 @@ def kills(folder: Path, trials: int, package: Path = programs.PACKAGE) -> Outcom
         saves = journal.load(notes)
         outcome.trials += 1
         outcome.acknowledged = sum(save.acknowledged for save in saves)
-        outcome.problems += verdict.differences(base, touched(saves, checked), package)
+        outcome.problems += verdict.differences(base, journal.touched(saves, checked), package)
         checked = len(saves)
     return outcome
 
@@ -80,7 +81,7 @@ def _power_cut(disk: ScratchDisk, notes: Path, output: Path, package: Path) -> l
             programs.kill(driver)
     disk.power_on()
     problems = [f"not an error of ours:\n{output.read_text()[-3000:]}"] if not _failed_well(output) else []
-    return problems + verdict.differences(base, touched(journal.load(notes), checked), package)
+    return problems + verdict.differences(base, journal.touched(journal.load(notes), checked), package)
 
 
 def _wait_for(notes: Path, lines: int) -> None:
@@ -100,7 +101,46 @@ def _failed_well(output: Path) -> bool:
     return "Traceback" not in output.read_text() or "haytham.domain.errors." in output.read_text() or "ready" in last
 
 
-def touched(saves: list[journal.Save], since: int) -> list[journal.Save]:
-    """Returns all saves of the sessions that were written to since a moment."""
-    names = {key.split("/")[0] for save in saves[since:] for key in save.writes}
-    return [save for save in saves if any(key.split("/")[0] in names for key in save.writes)]
+def many_writers(folder: Path, rounds: int, package: Path = programs.PACKAGE) -> Outcome:
+    """Lets eight processes work on one session and one project document at the same time."""
+    base, notes = folder / "base", folder / "journal"
+    opening = programs.run("tests.faults.workshop", "shared", str(base), package=package)
+    assert opening.returncode == 0, opening.stderr
+    outputs = [folder / f"output-{number}" for number in range(8)]
+    arguments = [(str(base), str(notes), "--shared", str(n), "--rounds", str(rounds)) for n in range(8)]
+    drivers = [
+        programs.start(DRIVER, *each, output=output, package=package)
+        for each, output in zip(arguments, outputs, strict=True)
+    ]
+    outcome = _outcome_of(drivers, outputs, base, notes, package)
+    refused = sum(output.read_text().count("refused: ") for output in outputs)
+    outcome.problems += [f"{refused} saves were refused"] if refused else []
+    return outcome
+
+
+def many_sessions(folder: Path, package: Path = programs.PACKAGE) -> Outcome:
+    """Lets eight processes work on eight sessions of one project at the same time."""
+    base, notes = folder / "base", folder / "journal"
+    outputs = [folder / f"output-{number}" for number in range(8)]
+    Driver(base, notes).ensure_project()
+    drivers = [
+        programs.start(DRIVER, str(base), str(notes), "--sessions", str(number), output=output, package=package)
+        for number, output in enumerate(outputs)
+    ]
+    return _outcome_of(drivers, outputs, base, notes, package)
+
+
+def _outcome_of(
+    drivers: list[subprocess.Popen[bytes]], outputs: list[Path], base: Path, notes: Path, package: Path
+) -> Outcome:
+    try:
+        ends = [driver.wait(timeout=120) for driver in drivers]
+    finally:
+        for driver in drivers:
+            programs.kill(driver)
+    problems = [
+        f"a writer failed:\n{output.read_text()[-1500:]}" for end, output in zip(ends, outputs, strict=True) if end
+    ]
+    saves = journal.load(notes)
+    problems += verdict.differences(base, saves, package)
+    return Outcome(trials=1, acknowledged=sum(save.acknowledged for save in saves), problems=problems)

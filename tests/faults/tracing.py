@@ -88,7 +88,7 @@ class Workshop:
         return Ended(said=said, status=status, calls=_calls(trace) if trace else Counter())
 
     def _attach(self, child: int, inject: str, trace: Path | None) -> subprocess.Popen[bytes]:
-        chosen = inject.split(":")[0] if inject else ",".join(CHANGING)
+        chosen = inject.split(":", maxsplit=1)[0] if inject else ",".join(CHANGING)
         injection = ["-e", f"inject={inject}"] if inject else []
         tracer = subprocess.Popen(
             ["strace", "-p", str(child), "-e", f"trace={chosen}", *injection, "-o", str(trace or "/dev/null")],

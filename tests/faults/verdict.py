@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.faults import programs
-from tests.faults.journal import ABSENT, Save, allowed, cut_short
+from tests.faults.journal import ABSENT, Save, allowed, cut_short, subject
 from tests.faults.orchestrator import PROJECT
 
 _UNRECORDED = {"pending", "in_progress"}
@@ -14,7 +14,8 @@ _UNRECORDED = {"pending", "in_progress"}
 
 def differences(base: Path, saves: list[Save], package: Path = programs.PACKAGE) -> list[str]:
     """Opens everything that a journal names with a fresh process, and looks for what is lost, torn or left over."""
-    sessions = sorted({key.split("/")[0] for save in saves for key in save.writes if key.startswith("session-")})
+    subjects = {subject(key) for save in saves for key in save.writes}
+    sessions = sorted(each for each in subjects if each.startswith("session-"))
     opened = programs.run("tests.faults.inspector", str(base), *sessions, package=package)
     if opened.returncode:
         return [f"a fresh process cannot open it: {opened.stderr[-2000:]}"]

@@ -2,6 +2,7 @@
 
     python -P -m tests.faults.workshop
 
+With `shared BASE` it makes a session for many writers, and ends.
 Reads `CALL BASE` lines; for each one a child is forked, warm, which says `ready PID`, waits for a line, does the call,
 says `ok` or the error's name, and ends. Then `exit STATUS` follows.
 """
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import haytham
 from haytham import CheckpointManager, HaythamError, ProjectManager
-from tests.faults.orchestrator import PROJECT, text
+from tests.faults.orchestrator import PROJECT, SHARED, text
 
 SESSION = "session-0"
 NEW = "session-new"
@@ -30,6 +31,12 @@ def prepare(base: Path) -> None:
         for agent in ("first", "second"):
             manager.save_agent_output(PROJECT, SESSION, number, agent, text(f"{agent} {number}"))
     manager.save_checkpoint(PROJECT, SESSION, 1, "completed", _AGENTS)
+
+
+def prepare_shared(base: Path) -> None:
+    """Makes a session of seven phases."""
+    ProjectManager(base, new_id=lambda: "trial").create_project("user-1", "An idea.")
+    CheckpointManager(base).create_session(PROJECT, SHARED, "user-1", execution_mode="full")
 
 
 def create_project(base: Path) -> None:
@@ -69,7 +76,7 @@ def save_checkpoint(base: Path) -> None:
 
 def save_user_feedback(base: Path) -> None:
     """A decision."""
-    CheckpointManager(base).save_user_feedback(PROJECT, SESSION, 1, True, True, "Good.")
+    CheckpointManager(base).save_user_feedback(PROJECT, SESSION, 1, reviewed=True, approved=True, comments="Good.")
 
 
 def complete_session(base: Path) -> None:
@@ -136,6 +143,9 @@ def _line() -> str:
 def main() -> None:
     """Serves calls until its input ends."""
     assert Path(haytham.__file__).parents[1] == Path(os.environ["HAYTHAM_ON_TRIAL"])
+    if sys.argv[1:2] == ["shared"]:
+        prepare_shared(Path(sys.argv[2]))
+        return
     while True:
         call, base = _line().split(" ", 1)
         if call == "prepare":  # in this process, so that everything is loaded

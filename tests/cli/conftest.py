@@ -1,0 +1,134 @@
+"""A project with one session, and ways to run the command line on it."""
+
+import fcntl
+import json
+import os
+import pty
+import struct
+import subprocess
+import sys
+import termios
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from haytham.checkpoint.checkpoint_manager import CheckpointManager
+from haytham.cli.group import run
+from haytham.project.project_manager import ProjectManager
+from haytham.storage.history import Person
+
+PROGRAM = (sys.executable, "-m", "haytham.cli.main")
+REVIEWER = Person(name="Rita Reviewer", email="rita@example.org")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sample:
+    """Where a session is."""
+
+    base: Path
+    project: str
+    session: str
+
+    @property
+    def folder(self) -> Path:
+        """The session's folder."""
+        return self.base / self.project / "sessions" / self.session
+
+    @property
+    def ids(self) -> tuple[str, str]:
+        """What managers take first."""
+        return self.project, self.session
+
+
+@dataclass(frozen=True, kw_only=True)
+class Said:
+    """What a command said, and its exit code."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """The JSON on standard output."""
+        return json.loads(self.out)
+
+
+class Shell:
+    """Runs commands in process."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        self._capsys = capsys
+
+    def __call__(self, *arguments: str | Path) -> Said:
+        """Runs one command."""
+        self._capsys.readouterr()
+        code = run([str(argument) for argument in arguments])
+        out, err = self._capsys.readouterr()
+        return Said(code=code, out=out, err=err)
+
+
+@pytest.fixture
+def shell(capsys: pytest.CaptureFixture[str]) -> Shell:
+    """Runs commands in process."""
+    return Shell(capsys)
+
+
+def process(*arguments: str | Path, cwd: Path | None = None, **environment: str) -> Said:
+    """Runs one command as a process of its own."""
+    done = subprocess.run(
+        [*PROGRAM, *(str(argument) for argument in arguments)],
+        cwd=cwd,
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return Said(code=done.returncode, out=done.stdout, err=done.stderr)
+
+
+def in_terminal(*arguments: str, **environment: str) -> str:
+    """Runs a command in a terminal of 80 columns and returns every byte it wrote there."""
+    leader, follower = pty.openpty()
+    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 80, 0, 0))
+    kept = {key: value for key, value in os.environ.items() if key not in {"NO_COLOR", "COLUMNS"}}
+    running = subprocess.Popen(
+        [*PROGRAM, *arguments], stdout=follower, stderr=follower, env=kept | {"TERM": "xterm-256color"} | environment
+    )
+    os.close(follower)
+    chunks = []
+    while True:
+        try:
+            chunk = os.read(leader, 65536)
+        except OSError:
+            break
+        if not chunk:
+            break
+        chunks.append(chunk)
+    os.close(leader)
+    assert running.wait() == 0
+    return b"".join(chunks).decode()
+
+
+def new_session(base: Path, name: str = "Nightdesk") -> Sample:
+    """Makes a project with a session: phase 1 approved, phase 2 sent back."""
+    manager = ProjectManager(base)
+    project = manager.create_project("ada", "an idea", name)
+    session = manager.start_session(project["project_id"])
+    sample = Sample(base=base, project=project["project_id"], session=session["session_id"])
+    sessions = CheckpointManager(base, identity=lambda: REVIEWER)
+    agent = {"agent_name": "concept_expansion", "status": "completed", "output_file": "concept_expansion.md"}
+    sessions.save_agent_output(*sample.ids, 1, "concept_expansion", "text", input_tokens=12000, output_tokens=3000)
+    figures = {"cost": 0.0375, "duration": 120.5}
+    sessions.save_checkpoint(*sample.ids, 1, "completed", [{**agent, **figures}], duration=120.5)
+    sessions.save_user_feedback(*sample.ids, 1, reviewed=True, approved=True, comments="good")
+    sessions.save_checkpoint(*sample.ids, 2, "requires_retry", [])
+    return sample
+
+
+@pytest.fixture
+def sample(tmp_path: Path) -> Sample:
+    """A project with a session: phase 1 approved, phase 2 sent back."""
+    return new_session(tmp_path / "projects")
