@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
-from haytham.documents import conflicts, extras, fields, prose, rules, scalars, schemas, tables
+from haytham.documents import conflicts, extras, fields, meanings, prose, rules, scalars, schemas, tables
 from haytham.documents.absences import absences
 from haytham.documents.blocks import HEADING, HTML, TEXT, Block, split
 from haytham.documents.document import FORMAT_VERSION, Document
@@ -378,6 +378,7 @@ class _Reading:
 
     def _check(self, value: dict[str, Any], blocks: tuple[Block, ...]) -> None:
         if unclosed(self.source, blocks) is None and schemas.is_valid(self.kind, value):
+            self.report.add_faults(meanings.faults(self.kind, value))
             return
         missing = frozenset(self.root.children.keys() - value.keys())
         for absence in absences(self.source, blocks, self.root, missing):
