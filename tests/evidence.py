@@ -60,7 +60,7 @@ def subjects(folder: Path) -> list[str]:
 
 def is_sound(folder: Path) -> bool:
     """Tells whether git finds nothing to complain about."""
-    return git(folder, "fsck", "--strict", "--full") == ""
+    return git(folder, "fsck", "--strict", "--full", "--no-dangling") == ""
 
 
 def snapshot(folder: Path) -> dict[str, bytes | str]:

@@ -4,6 +4,7 @@ from haytham.checkpoint.session_view import SessionView
 from haytham.checkpoint.session_writer import SessionWriter
 from haytham.documents.document import Document
 from haytham.documents.reader import read
+from haytham.documents.renderer import checked
 from haytham.domain import messages, progress
 from haytham.domain.choices import PhaseStatus
 from haytham.domain.errors import HaythamError, InvalidInput, NotFound
@@ -23,7 +24,7 @@ def recover(writer: SessionWriter) -> RecoveryReport:
     store = writer.store
     store.history.check()
     removed = [str(path) for path in store.sweep()]
-    finished = [_finish(writer, phase) for phase in _unfinished(writer)]
+    finished = [_finish(writer, phase) for phase in _unfinished(writer)] + _commit_leftovers(writer)
     if not finished and _manifest_is_stale(writer):
         writer.save_manifest(messages.message("Manifest derived again", trailers={"Recovered": "yes"}))
         finished.append(f"{layout.MANIFEST_FILE} was derived again from the checkpoints")
@@ -38,7 +39,7 @@ def edited_files(view: SessionView) -> list[str]:
 
 
 def _unfinished(writer: SessionWriter) -> list[Phase]:
-    """Returns the phases whose checkpoint reached a recorded status that history does not know."""
+    """Returns the phases whose checkpoint we wrote, with a recorded status that history does not know."""
     found = []
     for phase in writer.workflow.phases_in(writer.mode):
         try:
@@ -49,7 +50,7 @@ def _unfinished(writer: SessionWriter) -> list[Phase]:
             continue
         if _attempt(checkpoint) != _attempt(_committed_checkpoint(writer.store, phase)):
             found.append(phase)
-    return found
+    return [phase for phase in found if not _is_a_persons(writer.store, phase)]
 
 
 def _finish_documents(writer: SessionWriter) -> list[str]:
@@ -89,6 +90,44 @@ def _ours(store: SessionStore, names: list[str]) -> list[str]:
     edited, committed = store.edited_by_hand(names), store.history.blob_ids(names)
     found = {name: data for name in names if name not in edited and (data := store.bytes_of(name)) is not None}
     return [name for name, data in found.items() if blob_id(data) != committed.get(name)]
+
+
+def _is_a_persons(store: SessionStore, phase: Phase) -> bool:
+    """Tells whether a person wrote this checkpoint: nobody noted it, and it is not in the form that we write.
+
+    The note alone does not tell, because a power cut may take it.
+    """
+    name = name_in(phase, layout.CHECKPOINT_FILE)
+    document = store.checkpoint(phase)
+    if document is None or not store.edited_by_hand([name]):
+        return False
+    return checked(document, name).encode() != store.bytes_of(name)
+
+
+def _commit_leftovers(writer: SessionWriter) -> list[str]:
+    """Commits the documents of recorded phases that we wrote and did not get to commit."""
+    store = writer.store
+    names = [name for phase in writer.workflow.phases_in(writer.mode) for name in _recorded_names(store, phase)]
+    committed = store.history.blob_ids(names)
+    present = {name: data for name in names if (data := store.bytes_of(name)) is not None}
+    left = [name for name, data in present.items() if committed.get(name) != blob_id(data)]
+    edited = store.edited_by_hand([layout.MANIFEST_FILE, *left])
+    ours = [name for name in left if name not in edited]
+    if ours:
+        manifest = [] if layout.MANIFEST_FILE in edited else [layout.MANIFEST_FILE]
+        note = messages.message("What a crash had left uncommitted", "\n".join(ours), {"Recovered": "yes"})
+        store.commit((*ours, *manifest), CommitNote(message=note))
+    return [f"{name} was written but not committed" for name in ours]
+
+
+def _recorded_names(store: SessionStore, phase: Phase) -> list[str]:
+    """Returns the documents of a phase that never wait for a later commit."""
+    try:
+        checkpoint = store.checkpoint(phase)
+    except InvalidInput:
+        return []
+    is_recorded = checkpoint is not None and progress.status_of(checkpoint.value).is_recorded
+    return store.files_of(phase) if is_recorded else [name_in(phase, layout.FEEDBACK_FILE)]
 
 
 def _finish(writer: SessionWriter, phase: Phase) -> str:
