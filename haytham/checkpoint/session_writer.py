@@ -1,6 +1,6 @@
 """Changes one session under its lock: documents, a fresh manifest and, where it counts, a commit."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -28,8 +28,8 @@ class SessionWriter(SessionView):
         super().__init__(store, now)
         self.person = person or HAYTHAM
 
-    def save_checkpoint(self, phase: Phase, said: checkpoints.Report) -> None:
-        """Records how a phase stands."""
+    def save_checkpoint(self, phase: Phase, said: checkpoints.Report, outputs: Iterable[Value] = ()) -> None:
+        """Records how a phase stands, together with outputs of its agents that were not saved before."""
         before = self.store.checkpoint(phase)
         status = progress.status_of(before.value if before else None)
         check_transition(status, said.status, phase.number)
@@ -41,14 +41,24 @@ class SessionWriter(SessionView):
             before.value["inputs"] if before and status is PhaseStatus.IN_PROGRESS else self._inputs(phase),
             self.workflow.following(phase, self.mode),
         )
-        self.put_checkpoint(phase, before, value)
+        self.put_checkpoint(phase, before, value, [self._output_document(phase, each) for each in outputs])
 
-    def put_checkpoint(self, phase: Phase, before: Document | None, value: Value, *, recovered: bool = False) -> None:
+    def put_checkpoint(
+        self,
+        phase: Phase,
+        before: Document | None,
+        value: Value,
+        outputs: Sequence[Document] = (),
+        *,
+        recovered: bool = False,
+    ) -> None:
         """Writes a checkpoint, with the form for its review if it is completed, and the manifest."""
         document = before.replaced(value) if before else Document(kind="checkpoint", value=value)
         status = PhaseStatus(value["metadata"]["status"])
-        content = self.store.content(phase)
-        contents = {name_in(phase, layout.CHECKPOINT_FILE): document}
+        files_ = {f"{each.value['metadata']['agent']}.md": each for each in outputs}
+        content = self._content_with(phase, files_)
+        contents = {name_in(phase, name): each for name, each in files_.items()}
+        contents[name_in(phase, layout.CHECKPOINT_FILE)] = document
         if status is PhaseStatus.COMPLETED:
             contents |= self._form(phase, content, value["metadata"]["retry_count"])
         note = messages.phase(phase, value, content.hash, recovered=recovered) if status.is_recorded else None
@@ -58,10 +68,8 @@ class SessionWriter(SessionView):
         """Records what an agent produced; enters history with its phase, or at once if that is already recorded."""
         agent = value["metadata"]["agent"]
         self.check_gate(phase)
-        self._check_name_is_free(phase, agent)
         name = name_in(phase, f"{agent}.md")
-        before = self.store.document("agent_output", name)
-        document = before.replaced(value) if before else Document(kind="agent_output", value=value)
+        document = self._output_document(phase, value)
         checkpoint = self.store.checkpoint(phase)
         if checkpoint is None or not progress.status_of(checkpoint.value).is_recorded:
             self._write({name: document}, None)
@@ -210,6 +218,12 @@ class SessionWriter(SessionView):
                     agent["input_tokens"] = document.value["execution"]["input_tokens"]
                     agent["output_tokens"] = document.value["execution"]["output_tokens"]
         return said
+
+    def _output_document(self, phase: Phase, value: Value) -> Document:
+        agent = value["metadata"]["agent"]
+        self._check_name_is_free(phase, agent)
+        before = self.store.document("agent_output", name_in(phase, f"{agent}.md"))
+        return before.replaced(value) if before else Document(kind="agent_output", value=value)
 
     def _content_with(self, phase: Phase, written: Mapping[str, Document]) -> Content:
         data = {name: self.store.bytes_of(name_in(phase, name)) or b"" for name in self.store.output_names(phase)}
