@@ -4,13 +4,13 @@ Schemas come from the package only; a reference to anything outside is refused, 
 """
 
 import json
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from haytham import resources
+from haytham.documents import acceptance
 from haytham.domain import suggestions
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ Schema = Mapping[str, Any]
 Path = tuple[str | int, ...]
 
 _SHOWN = 80
-_LONGEST_INTEGER = 4096  # bits; Python itself refuses to write numbers that are much longer
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,7 +47,7 @@ def faults(kind: str, value: object) -> list[Fault]:
 
 def is_valid(kind: str, value: object) -> bool:
     """Tells whether a value is valid; quicker than listing its faults."""
-    return bool(_validator(kind).is_valid(value))
+    return _acceptor(kind)(value) or bool(_validator(kind).is_valid(value))
 
 
 @cache
@@ -57,17 +56,21 @@ def _validator(kind: str) -> "Draft202012Validator":
     from jsonschema.validators import extend
     from referencing import Registry
 
-    checker = Draft202012Validator.TYPE_CHECKER.redefine_many({"integer": _is_integer, "number": _is_number})
+    checker = Draft202012Validator.TYPE_CHECKER.redefine_many(
+        {
+            "integer": lambda _, value: acceptance.is_integer(value),
+            "number": lambda _, value: acceptance.is_number(value),
+        }
+    )
     validator: type[Draft202012Validator] = extend(Draft202012Validator, type_checker=checker)  # type: ignore[no-untyped-call]
     return validator(schema(kind), registry=Registry(), format_checker=Draft202012Validator.FORMAT_CHECKER)
 
 
-def _is_integer(_checker: object, value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value.bit_length() <= _LONGEST_INTEGER
+@cache
+def _acceptor(kind: str) -> acceptance.Check:
+    from jsonschema import Draft202012Validator
 
-
-def _is_number(checker: object, value: object) -> bool:
-    return math.isfinite(value) if isinstance(value, float) else _is_integer(checker, value)
+    return acceptance.acceptor(schema(kind), Draft202012Validator.FORMAT_CHECKER.conforms)
 
 
 def _in_words(error: Any) -> Iterator[Fault]:
