@@ -24,7 +24,7 @@ def recover(writer: SessionWriter) -> RecoveryReport:
     store = writer.store
     store.history.check()
     removed = [str(path) for path in store.sweep()]
-    finished = [_finish(writer, phase) for phase in _unfinished(writer)] + _commit_leftovers(writer)
+    finished = [_finish(writer, phase) for phase in _unfinished(writer)]
     if not finished and _manifest_is_stale(writer):
         writer.save_manifest(messages.message("Manifest derived again", trailers={"Recovered": "yes"}))
         finished.append(f"{layout.MANIFEST_FILE} was derived again from the checkpoints")
@@ -102,32 +102,6 @@ def _is_a_persons(store: SessionStore, phase: Phase) -> bool:
     if document is None or not store.edited_by_hand([name]):
         return False
     return checked(document, name).encode() != store.bytes_of(name)
-
-
-def _commit_leftovers(writer: SessionWriter) -> list[str]:
-    """Commits the documents of recorded phases that we wrote and did not get to commit."""
-    store = writer.store
-    names = [name for phase in writer.workflow.phases_in(writer.mode) for name in _recorded_names(store, phase)]
-    committed = store.history.blob_ids(names)
-    present = {name: data for name in names if (data := store.bytes_of(name)) is not None}
-    left = [name for name, data in present.items() if committed.get(name) != blob_id(data)]
-    edited = store.edited_by_hand([layout.MANIFEST_FILE, *left])
-    ours = [name for name in left if name not in edited]
-    if ours:
-        manifest = [] if layout.MANIFEST_FILE in edited else [layout.MANIFEST_FILE]
-        note = messages.message("What a crash had left uncommitted", "\n".join(ours), {"Recovered": "yes"})
-        store.commit((*ours, *manifest), CommitNote(message=note))
-    return [f"{name} was written but not committed" for name in ours]
-
-
-def _recorded_names(store: SessionStore, phase: Phase) -> list[str]:
-    """Returns the documents of a phase that never wait for a later commit."""
-    try:
-        checkpoint = store.checkpoint(phase)
-    except InvalidInput:
-        return []
-    is_recorded = checkpoint is not None and progress.status_of(checkpoint.value).is_recorded
-    return store.files_of(phase) if is_recorded else [name_in(phase, layout.FEEDBACK_FILE)]
 
 
 def _finish(writer: SessionWriter, phase: Phase) -> str:

@@ -7,8 +7,14 @@ SUMMARY = "Sessions of phased, multi-agent workflows as markdown and git"
 
 COMMANDS = {
     "demo": ("haytham.cli.demo", "Run a scripted session, offline, and show what it leaves"),
-    "log": ("haytham.cli.log", "Show the history of a session or a project"),
     "status": ("haytham.cli.status", "Show how far projects and sessions got"),
+    "resume": ("haytham.cli.resume", "Show what to do next in a session, and why"),
+    "review": ("haytham.cli.review", "Open the form of a phase in your editor and take in the decision"),
+    "approve": ("haytham.cli.approve", "Approve a phase as it is now"),
+    "request-changes": ("haytham.cli.request_changes", "Send a phase back with changes to make"),
+    "skip": ("haytham.cli.skip", "Leave out a phase that has run"),
+    "diff": ("haytham.cli.diff", "Show what changed between two attempts at a phase"),
+    "log": ("haytham.cli.log", "Show the history of a session or a project"),
     "validate": ("haytham.cli.validate", "Check every document and the history behind them"),
 }
 

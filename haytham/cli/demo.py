@@ -13,8 +13,12 @@ from haytham.cli import terminal
 from haytham.cli.commands import COMMANDS
 from haytham.cli.demo_display import Display
 from haytham.cli.options import BASE_DIR, base_dir_option, help_option
+from haytham.cli.target import Target, newest_session
 from haytham.demo import story
 from haytham.demo.performance import Ending, Performance
+from haytham.domain import staleness
+from haytham.domain.choices import ReviewPolicy
+from haytham.domain.errors import InvalidInput
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -23,14 +27,16 @@ if TYPE_CHECKING:
 _HELP = f"""{COMMANDS["demo"][1]}
 
 Seven agents work through the phases of the built-in workflow; their texts are part of the program.
-A reviewer sends one phase back with requested changes.
+A reviewer sends one phase back with requested changes; with --review, the reviewer is you.
 Everything is in a new project below --base-dir; delete that folder to be rid of it."""
 _EPILOG = """
 
 \b
 Examples:
   haytham demo
-  haytham demo --fast --base-dir /tmp/try"""
+  haytham demo --review
+  haytham demo --fast --base-dir /tmp/try
+  haytham demo --project project-123"""
 
 _SHORT_ID = 7
 
@@ -38,18 +44,56 @@ _SHORT_ID = 7
 @click.command("demo", help=_HELP, epilog=_EPILOG)
 @base_dir_option
 @click.option("--fast", is_flag=True, help="Let the agents answer at once, as when the output is no terminal")
+@click.option("--review", is_flag=True, help="Stop at two phases and wait for your decision")
+@click.option("--project", metavar="ID", help="Go on with a demo that was interrupted [default: a new one]")
 @help_option
-def command(base_dir: Path, *, fast: bool) -> None:
+def command(base_dir: Path, project: str | None, *, fast: bool, review: bool) -> None:
     """Runs the demo."""
     console = terminal.screen()
     terminal.show(console, terminal.styled(f"{story.NAME}: {story.IDEA}"))
     pace = 0.0 if fast or not terminal.is_terminal() else 1.0
-    with Display(console) as display:
-        performance = Performance(base_dir, display, pace=pace)
-        ending = asyncio.run(performance.run())
+    target = _interrupted(base_dir, project) if project is not None else None
+    gates = _gates(target) if target else story.GATES if review else ()
+    with Display(console, lambda name, project_id: _command(base_dir, name, project_id)) as display:
+        performance = Performance(base_dir, display, gates=gates, pace=pace)
+        ids = target.ids if target else performance.create()
+        try:
+            ending = asyncio.run(performance.run(*ids))
+        except KeyboardInterrupt:
+            interrupted = True
+        else:
+            interrupted = False
+    if interrupted:
+        _show_way_on(console, base_dir, performance, ids)
+        raise KeyboardInterrupt
     _show_tree(console, ending.folder)
     _show_history(console, performance, ending)
     _show_commands(console, base_dir, ending)
+
+
+def _interrupted(base_dir: Path, project: str) -> Target:
+    """Returns the session of an earlier demo; raises InvalidInput if that project is something else, or is over."""
+    target = newest_session(base_dir, project, None)
+    state = target.manager.load_session(*target.ids)
+    if (state["user_id"], state["workflow_type"], state["execution_mode"]) != (story.USER, story.WORKFLOW, story.MODE):
+        raise InvalidInput(f"project {project!r} is not one of the demo's.", hint="haytham demo makes a new one.")
+    if not state["can_resume"] and not target.waiting():
+        raise InvalidInput(f"the demo in project {project!r} is over.", hint="haytham demo makes a new one.")
+    return target
+
+
+def _gates(target: Target) -> list[int]:
+    return [phase.number for phase in target.phases() if phase.review is ReviewPolicy.REQUIRED]
+
+
+def _show_way_on(console: "Console", base_dir: Path, performance: Performance, ids: tuple[str, str]) -> None:
+    _title(console, "Stopped; what was done is saved")
+    steps = performance.sessions.resume(*ids)
+    if steps and steps[0]["action"] == staleness.REVIEW:
+        terminal.plain(console, f"Decide about phase {steps[0]['phase_num']}, now or later:")
+        terminal.plain(console, f"  {_command(base_dir, 'review', ids[0])}")
+    terminal.plain(console, "Go on with the demo:")
+    terminal.plain(console, f"  {_command(base_dir, 'demo', ids[0])}")
 
 
 def _show_tree(console: "Console", folder: Path) -> None:
@@ -80,16 +124,21 @@ def _show_history(console: "Console", performance: Performance, ending: Ending) 
 
 def _show_commands(console: "Console", base_dir: Path, ending: Ending) -> None:
     _title(console, "Look further")
-    where = [] if str(base_dir) == BASE_DIR else ["--base-dir", str(base_dir)]
-    ours = [program(), "{}", *where, "--project", ending.project_id]
-    for name in ("status", "log", "validate"):
-        terminal.plain(console, "  " + shlex.join(name if part == "{}" else part for part in ours))
+    sent_back = [f"diff {phase.number}" for phase in ending.sent_back]
+    for name in ("status", "log", "validate", *sent_back):
+        terminal.plain(console, f"  {_command(base_dir, name, ending.project_id)}")
     terminal.plain(console, "  " + shlex.join(["cat", ending.result["requirements_file"]]))
     terminal.plain(console, "  " + shlex.join(["cd", str(ending.folder)]))
     terminal.plain(console, "  cat session_manifest.md")
     terminal.plain(console, "  git log --stat")
-    for folder in ending.sent_back:
-        terminal.plain(console, "  " + shlex.join(["git", "log", "-p", f"{folder}/"]))
+    for phase in ending.sent_back:
+        terminal.plain(console, "  " + shlex.join(["git", "log", "-p", f"{phase.folder}/"]))
+
+
+def _command(base_dir: Path, name: str, project_id: str) -> str:
+    """Returns what the user has to type for a command about a project."""
+    where = [] if str(base_dir) == BASE_DIR else ["--base-dir", str(base_dir)]
+    return shlex.join([program(), *name.split(), *where, "--project", project_id])
 
 
 def _title(console: "Console", text: str) -> None:

@@ -1,14 +1,16 @@
 """Shows a performance while it runs: lines for what is done and, in a terminal, bars for what is going on."""
 
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from haytham.cli import terminal
+from haytham.cli.reporting import lines_of, problems_of
 from haytham.demo.performance import Watcher
-from haytham.demo.story import Answer, Decision
-from haytham.domain.choices import Action
-from haytham.domain.records import CheckpointRecord
+from haytham.demo.story import Answer
+from haytham.domain.errors import InvalidInput
+from haytham.domain.records import CheckpointRecord, ReviewRecord
 from haytham.domain.workflow import Phase
 
 if TYPE_CHECKING:
@@ -16,13 +18,22 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 _NAME_WIDTH = 22
+_INSTRUCTIONS = (
+    'Behind "- Action:" write one of these, and save:',
+    "  approved              the session goes on",
+    "  retry_with_changes    another attempt; write what should be different",
+    '                        under "## Requested Changes", one "- " line for each',
+    "  skip_phase            this phase is left out",
+)
 
 
 class Display(Watcher):
     """Prints one line for each event; between `with` and its end, a terminal also shows who is at work."""
 
-    def __init__(self, console: "Console") -> None:
+    def __init__(self, console: "Console", command: Callable[[str, str], str]) -> None:
         self._console = console
+        self._command = command
+        self._review_command = ""
         self._progress = _progress(console) if console.is_terminal else None
         self._running: dict[str, TaskID] = {}
         self._overall: TaskID | None = None
@@ -40,6 +51,7 @@ class Display(Watcher):
 
     def started(self, project_id: str, session_id: str, folder: Path, phases: int) -> None:
         """Says where everything will be."""
+        self._review_command = self._command("review", project_id)
         self._print("")
         self._print(f"Project  {project_id}")
         self._print(f"Session  {session_id}")
@@ -71,14 +83,47 @@ class Display(Watcher):
         how = ", in parallel" if checkpoint["execution_mode"] == "parallel" else ""
         self._print(f"  {phase.folder}: {checkpoint['status']}{how}, committed", "dim")
 
-    def reviewed(self, phase: Phase, decision: Decision) -> None:  # noqa: ARG002 - the title above names the phase
+    def waiting(self, phase: Phase, review: ReviewRecord) -> None:
+        """Says in plain words what the person has to do; the bars rest meanwhile."""
+        if self._progress:
+            self._progress.stop()
+        self._print("")
+        self._print(f"Phase {phase.number} {phase.name} waits for you.", "bold yellow")
+        self._print("Read what is in its folder, then decide in this file, with any editor:")
+        self._print("")
+        self._print(review["form"], "bold")
+        self._print("")
+        for line in _INSTRUCTIONS:
+            self._print(line)
+        self._print("Or in another terminal:")
+        self._print(f"  {self._review_command}")
+        self._print("Ctrl-C stops here; nothing is lost, and you can go on later.", "dim")
+
+    def misunderstood(self, phase: Phase, error: InvalidInput) -> None:  # noqa: ARG002 - the fault names the file
+        """Prints what is wrong with the form; the wait goes on."""
+        self._print("")
+        for problem in problems_of(error):
+            for line in lines_of(problem):
+                self._print(line, "red" if line.startswith("Error") else "")
+        self._print("Mend it and save again; what you wrote is untouched.")
+
+    def reviewed(self, phase: Phase, review: ReviewRecord) -> None:  # noqa: ARG002 - the title above names the phase
         """Prints the decision, with what was asked for."""
-        self._print(f"  review: {decision.action.value}", terminal.STYLES.get(decision.action.value, ""))
-        if decision.comments:
-            self._print(f'    "{decision.comments}"')
-        for change in decision.requested_changes:
-            self._print(f"    - {change}")
-        if self._progress and self._overall is not None and decision.action is not Action.RETRY_WITH_CHANGES:
+        decision = review["decision"] or "none"
+        self._print(f"  review: {decision}", terminal.STYLES.get(decision, ""))
+        for line in review["comments"].splitlines():
+            self._print(f"    > {line}")
+        for change in review["requested_changes"]:
+            first, *rest = change.splitlines() or [""]
+            self._print(f"    - {first}")
+            for line in rest:
+                self._print(f"      {line}")
+        if self._progress:
+            self._progress.start()
+
+    def passed(self, phase: Phase) -> None:  # noqa: ARG002 - the bar counts them
+        """Moves the bar on."""
+        if self._progress and self._overall is not None:
             self._progress.advance(self._overall)
 
     def _print(self, text: str, style: str = "") -> None:

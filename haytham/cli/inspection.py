@@ -5,19 +5,24 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
+from haytham.checkpoint import attempts
 from haytham.checkpoint.checkpoint_manager import LOCK_TIMEOUT
+from haytham.checkpoint.session_view import SessionView
 from haytham.cli.reporting import problems_of
 from haytham.documents.document import Document
-from haytham.domain import instants
+from haytham.domain import instants, reviews
+from haytham.domain.choices import Action
 from haytham.domain.errors import HaythamError, Location, Problem
 from haytham.domain.workflow import Phase
-from haytham.storage import layout, user_git
+from haytham.storage import files, layout, user_git
 from haytham.storage.history import Entry
 from haytham.storage.layout import Layout
 from haytham.storage.project_store import ProjectStore
 from haytham.storage.session_store import SessionStore, name_in
 
 Read = TypeVar("Read")
+
+_RESCUED = ".rescued-"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,8 +40,37 @@ def session_ids(base_dir: Path, project_id: str) -> list[str]:
 
 
 def session_phases(base_dir: Path, project_id: str, session_id: str) -> tuple[Phase, ...]:
-    """Returns the phases of a session, by its own copy of its workflow."""
+    """Returns the phases of a session, by its own copy of its workflow and its own review policies."""
     return _phases(_session_store(base_dir, project_id, session_id))
+
+
+def form_path(base_dir: Path, project_id: str, session_id: str, phase: Phase) -> Path:
+    """Returns where the form of a phase is, whether it exists or not."""
+    return _session_store(base_dir, project_id, session_id).path(name_in(phase, layout.FEEDBACK_FILE))
+
+
+def attempt_numbers(base_dir: Path, project_id: str, session_id: str, phase: Phase) -> list[int]:
+    """Returns the attempts at a phase that history has, first to last."""
+    view = SessionView(_session_store(base_dir, project_id, session_id), instants.utc_now())
+    return list(attempts.commits(view, phase))
+
+
+def void_decision(base_dir: Path, project_id: str, session_id: str, phase: Phase) -> str | None:
+    """Words the decision that the form of a phase notes as void, and why; None without one, or with a newer one."""
+    form = _session_store(base_dir, project_id, session_id).feedback(phase)
+    previous = form.value.get("previous") if form else None
+    if form is None or previous is None or previous["decision"] != Action.APPROVED:
+        return None
+    if reviews.action_of(form.value) is not None or not previous["void_because"]:
+        return None
+    return f"approved by {previous['reviewer'] or 'somebody'}, void because {previous['void_because']}"
+
+
+def rescued_files(base_dir: Path, project_id: str, session_id: str) -> list[str]:
+    """Returns what was saved from under an editor's hands: versions of documents that lie beside them."""
+    store = _session_store(base_dir, project_id, session_id)
+    folders = ["", *(f"{phase.folder}/" for phase in store.workflow.phases)]
+    return [f"{folder}{name}" for folder in folders for name in files.names_in(store.path(folder)) if _RESCUED in name]
 
 
 def project_history(base_dir: Path, project_id: str) -> list[Entry]:
@@ -126,7 +160,9 @@ def _readable_phases(store: SessionStore) -> tuple[Phase, ...]:
 
 
 def _phases(store: SessionStore) -> tuple[Phase, ...]:
-    return store.workflow.phases_in(store.manifest().value["metadata"]["execution_mode"])
+    manifest = store.manifest().value
+    workflow = store.workflow.with_reviews(manifest.get("review_policy", {}))
+    return workflow.phases_in(manifest["metadata"]["execution_mode"])
 
 
 def _project_store(base_dir: Path, project_id: str) -> ProjectStore:

@@ -30,3 +30,13 @@ def project_option(default: str) -> Decorator:
 def session_option(default: str) -> Decorator:
     """Returns the option --session, whose help says what is taken without it."""
     return click.option("--session", metavar="ID", help=f"Session [default: {default}]")
+
+
+phase_argument: Decorator = click.argument("phase", type=int, required=False, metavar="[PHASE]")
+comment_option: Decorator = click.option(
+    "-m", "--comment", "comments", metavar="TEXT", multiple=True, help="Comment; several become paragraphs"
+)
+reviewer_option: Decorator = click.option(
+    "--reviewer", metavar="'NAME <MAIL>'", help="Who decides [default: you, as git knows you]"
+)
+role_option: Decorator = click.option("--role", metavar="ROLE", help="In which role, where a phase asks for roles")

@@ -57,6 +57,11 @@ def problems_of(error: HaythamError) -> list[Problem]:
     return [Problem(message=error.message, location=error.location, hint=error.hint)]
 
 
+def tell_problems(error: HaythamError) -> None:
+    """Tells everything that an error reports, and goes on."""
+    _tell([line for problem in problems_of(error) for line in lines_of(problem)])
+
+
 def report_output_failure(error: OSError) -> int:
     """Tells that the output could not be written, unless nobody is there to read it."""
     # What is still buffered would fail again when Python exits.
@@ -69,7 +74,7 @@ def report_output_failure(error: OSError) -> int:
 
 def _report(error: BaseException) -> int:
     if isinstance(error, HaythamError) and not isinstance(error, InternalError):
-        _tell([line for problem in problems_of(error) for line in lines_of(problem)])
+        tell_problems(error)
         return FAULT
     if isinstance(error, (KeyboardInterrupt, click.Abort)):
         _tell(["", "Interrupted."])

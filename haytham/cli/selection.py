@@ -43,7 +43,7 @@ class Selection:
             raise InvalidInput(
                 f"there are {len(found)} projects here, and none is named.",
                 location=Location(path=str(self.base_dir)),
-                hint=f"add --project with one of: {_listing(found)}.",
+                hint=f"add --project with one of: {listing(found)}.",
             )
         return found[0]
 
@@ -56,7 +56,7 @@ class Selection:
             raise InvalidInput(
                 f"{len(projects)} projects have a session {self.session!r}, and none is named.",
                 location=Location(path=str(self.base_dir)),
-                hint=f"add --project with one of: {_listing(projects)}.",
+                hint=f"add --project with one of: {listing(projects)}.",
             )
         return projects[0]
 
@@ -82,11 +82,12 @@ def newest(sessions: Sequence[SessionSummary]) -> str | None:
     candidates = list(dict.fromkeys([*first, *unreadable]))
     if len(candidates) > 1:
         raise InvalidInput(
-            "which session is the newest cannot be told.", hint=f"add --session with one of: {_listing(candidates)}."
+            "which session is the newest cannot be told.", hint=f"add --session with one of: {listing(candidates)}."
         )
     return candidates[0]
 
 
-def _listing(names: Sequence[str]) -> str:
+def listing(names: Sequence[str]) -> str:
+    """Returns names in one line: the first few, and how many more there are."""
     more = len(names) - _SHOWN
     return ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")

@@ -2,7 +2,8 @@
 
 `--json` prints: form "haytham.status", version 1, projects (each as `get_project_status` returns it, or project_id and
 problem if it cannot be read) and session: null when more than one project is shown, else what `load_session` returns,
-with phases (each: number, name, status, duration, tokens, cost, attempt, review, agents).
+with rescued_files and phases (each: number, name, status, duration, tokens, cost, attempt, policy, review, missing,
+void, stale, agents).
 """
 
 from pathlib import Path
@@ -10,15 +11,15 @@ from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
 import click
 
-from haytham.checkpoint.checkpoint_manager import CheckpointManager
 from haytham.cli import inspection, terminal
 from haytham.cli.commands import COMMANDS
 from haytham.cli.options import base_dir_option, help_option, json_option, project_option, session_option
 from haytham.cli.reporting import problems_of
 from haytham.cli.selection import Selection, newest
 from haytham.domain import messages
+from haytham.domain.choices import PhaseStatus, ReviewPolicy
 from haytham.domain.errors import HaythamError, InvalidDocument, NotFound, Problem
-from haytham.domain.records import FeedbackRecord, ProjectStatusRecord, SessionState, SessionSummary
+from haytham.domain.records import ProjectStatusRecord, ReviewRecord, SessionState, SessionSummary
 from haytham.domain.workflow import Phase
 from haytham.project.project_manager import ProjectManager
 
@@ -33,13 +34,16 @@ Examples:
   haytham status --session session-456 --json
 
 \b
-Review: open (nobody decided yet), approved, changes (another attempt
-is asked for), skip, outdated (decided about other content).
+Review: open (nobody decided yet), partly (more approvals are needed),
+approved, changes (another attempt is asked for), skip, exhausted.
+Void: an approval of content that has changed since. Stale: made from
+content that has changed since. Rescued: what somebody saved just when
+Haytham wrote the same file; both versions are there.
 
 \b
-JSON: projects, session; session as in load_session, with phases; each
-phase: number, name, status, duration, tokens, cost, attempt, review,
-agents."""
+JSON: projects, session; session as in load_session, with rescued_files
+and phases; each phase: number, name, status, duration, tokens, cost,
+attempt, policy, review, missing, void, stale, agents."""
 
 _SESSIONS_SHOWN = 10
 _REVIEW_WORDS = {
@@ -60,7 +64,11 @@ class PhaseRow(TypedDict):
     tokens: int | None
     cost: float | None
     attempt: int | None
+    policy: str
     review: str | None
+    missing: str | None
+    void: str | None
+    stale: str | None
     agents: list[str]
 
 
@@ -104,6 +112,7 @@ class View:
         self.projects: list[Project] = []
         self.session: SessionState | None = None
         self.phases: list[PhaseRow] = []
+        self.rescued: list[str] = []
         self.fault: HaythamError | None = None
 
     def load(self, project_id: str, session: str | None) -> None:
@@ -115,6 +124,7 @@ class View:
             self.session = self.manager.sessions.load_session(project_id, session_id)
             phases = inspection.session_phases(self.base_dir, project_id, session_id)
             self.phases = [self._row(self.session, phase) for phase in phases]
+            self.rescued = inspection.rescued_files(self.base_dir, project_id, session_id)
 
     def form(self) -> dict[str, Any]:
         """Returns the JSON form."""
@@ -122,7 +132,8 @@ class View:
             each["record"] if "record" in each else {"project_id": each["project_id"], "problem": each["problem"]}
             for each in self.projects
         ]
-        session = {**self.session, "phases": self.phases} if self.session else None
+        more = {"rescued_files": self.rescued, "phases": self.phases}
+        session = {**self.session, **more} if self.session else None
         return {"projects": projects, "session": session}
 
     def show(self) -> None:
@@ -131,7 +142,7 @@ class View:
         if len(self.projects) == 1 and "record" in self.projects[0]:
             _show_project(console, self.projects[0]["record"])
             if self.session:
-                _show_session(console, self.session, self.phases)
+                _show_session(console, self.session, self.phases, self.rescued)
         else:
             _show_projects(console, self.projects, self.base_dir)
 
@@ -141,6 +152,7 @@ class View:
             checkpoint = sessions.load_checkpoint(*ids, phase.number)
         except NotFound:
             checkpoint = None
+        word, missing, void = self._review(ids, phase)
         return PhaseRow(
             number=phase.number,
             name=phase.name,
@@ -149,31 +161,38 @@ class View:
             tokens=checkpoint["total_tokens"] if checkpoint else None,
             cost=checkpoint["cost"] if checkpoint else None,
             attempt=checkpoint["retry_count"] + 1 if checkpoint else None,
-            review=self._review(sessions, ids, phase.number),
+            policy=phase.review.value,
+            review=word,
+            missing=missing,
+            void=void,
+            stale=state["stale_phases"].get(phase.number),
             agents=list(phase.agents_in(state["execution_mode"])),
         )
 
-    def _review(self, sessions: CheckpointManager, ids: tuple[str, str], number: int) -> str | None:
-        """Returns a word for the review of a phase; a form that cannot be read is shown and then reported."""
+    def _review(self, ids: tuple[str, str], phase: Phase) -> tuple[str | None, str | None, str | None]:
+        """Returns a word for the review of a phase, what it lacks, and which decision is void.
+
+        A form that cannot be read is shown and then reported.
+        """
         try:
-            return review_word(sessions.load_feedback(*ids, number))
+            record = self.manager.sessions.review(*ids, phase.number)
+            return review_word(record), record["missing"], inspection.void_decision(self.base_dir, *ids, phase)
         except NotFound:
-            return None
+            return None, None, None
         except HaythamError as error:
             self._add_fault(error)
-            return "unreadable"
+            return "unreadable", "a form that can be understood", None
 
     def _add_fault(self, error: HaythamError) -> None:
         before: list[Problem] = problems_of(self.fault) if self.fault else []
         self.fault = InvalidDocument([*before, *problems_of(error)])
 
 
-def review_word(feedback: FeedbackRecord) -> str:
-    """Words what a review says in one word."""
-    if not feedback["reviewed"]:
-        return "open"
-    word = _REVIEW_WORDS.get(feedback["action"] or "", "open")
-    return word if feedback["is_current"] or word != "approved" else "outdated"
+def review_word(record: ReviewRecord) -> str:
+    """Words how a review stands in one word."""
+    if record["decision"] is not None:
+        return _REVIEW_WORDS[record["decision"]]
+    return "partly" if record["decisions"] else "open"
 
 
 def _project(manager: ProjectManager, project_id: str) -> Project:
@@ -231,17 +250,28 @@ def _show_sessions(console: "Console", sessions: list[SessionSummary]) -> None:
     terminal.show(console)
 
 
-def _show_session(console: "Console", state: SessionState, phases: list[PhaseRow]) -> None:
+def _show_session(console: "Console", state: SessionState, phases: list[PhaseRow], rescued: list[str]) -> None:
     rows: list[tuple[str, str | Text]] = [
         ("Session", state["session_id"]),
         ("Workflow", f"{state['workflow_type']}, mode {state['execution_mode']}, for {state['user_id']}"),
+        ("Reviews", _policies(phases)),
         ("Status", terminal.word(state["status"])),
     ]
     terminal.facts(console, rows)
     terminal.show(console)
     _show_phases(console, state, phases)
     terminal.show(console)
-    terminal.facts(console, _outlook(state, phases))
+    terminal.facts(console, _outlook(state, phases, rescued))
+
+
+def _policies(phases: list[PhaseRow]) -> str:
+    """Says which reviews are required, optional or none, in few words."""
+    found: dict[str, list[str]] = {}
+    for row in phases:
+        found.setdefault(row["policy"], []).append(str(row["number"]))
+    if len(found) == 1:
+        return next(iter(found))
+    return "; ".join(f"{policy}: {', '.join(found[policy])}" for policy in ReviewPolicy if policy in found)
 
 
 def _show_phases(console: "Console", state: SessionState, phases: list[PhaseRow]) -> None:
@@ -273,13 +303,37 @@ def _show_phases(console: "Console", state: SessionState, phases: list[PhaseRow]
     terminal.show(console, table)
 
 
-def _outlook(state: SessionState, phases: list[PhaseRow]) -> list[tuple[str, "str | Text"]]:
+def _outlook(state: SessionState, phases: list[PhaseRow], rescued: list[str]) -> list[tuple[str, "str | Text"]]:
+    voids = [f"phase {row['number']} {row['name']}: {row['void']}" for row in phases if row["void"]]
+    stale = [f"phase {row['number']} {row['name']}: {row['stale']}" for row in phases if row["stale"]]
+    waiting = [f"phase {row['number']} {row['name']} needs {row['missing']}" for row in phases if _waits(row)]
+    return [
+        ("Next", _next(state, phases)),
+        *_labelled("Missing", waiting),
+        *_labelled("Void", voids),
+        *_labelled("Stale", stale),
+        *_labelled("Edited", [f"{name} (not committed)" for name in state["edited_files"]]),
+        *_labelled("Rescued", rescued),
+        *_labelled("Recovered", state["recovered"]),
+    ]
+
+
+def _labelled(label: str, texts: list[str]) -> list[tuple[str, "str | Text"]]:
+    return [(label if not i else "", text) for i, text in enumerate(texts)]
+
+
+def _waits(row: PhaseRow) -> bool:
+    """Tells whether the session cannot go on behind a phase without a review."""
+    return row["policy"] == ReviewPolicy.REQUIRED and row["status"] == PhaseStatus.COMPLETED and bool(row["missing"])
+
+
+def _next(state: SessionState, phases: list[PhaseRow]) -> str:
     names = {row["number"]: row["name"] for row in phases}
     following = state["next_phase"]
-    next_ = f"phase {following} {names.get(following, '')}" if following is not None else "nothing, it is completed"
-    edited = [("Edited" if not i else "", f"{name} (not committed)") for i, name in enumerate(state["edited_files"])]
-    recovered = [("Recovered" if not i else "", what) for i, what in enumerate(state["recovered"])]
-    return [("Next", next_), *edited, *recovered]
+    gate = next((row["number"] for row in phases if _waits(row)), None)
+    if gate is not None and (following is None or gate < following):
+        return f"the review of phase {gate} {names[gate]}: haytham review {gate}"
+    return f"phase {following} {names.get(following, '')}" if following is not None else "nothing, it is completed"
 
 
 def _seconds(duration: float | None) -> str:

@@ -7,10 +7,10 @@ What is shown is text, never markup, and passes `visible`.
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from haytham.cli.visible import visible
+from haytham.cli.visible import visible, visible_lines
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -27,10 +27,18 @@ STYLES = {
     "requires_retry": "yellow",
     "changes": "yellow",
     "retry_with_changes": "yellow",
-    "outdated": "yellow",
+    "partly": "yellow",
+    "review": "yellow",
+    "retry": "yellow",
+    "run_again": "yellow",
     "failed": "red",
     "unreadable": "red",
 }
+
+
+def is_conversation() -> bool:
+    """Tells whether a person can be asked."""
+    return sys.stdin is not None and sys.stdin.isatty() and is_terminal()
 
 
 def is_terminal() -> bool:
@@ -68,6 +76,13 @@ def styled(text: object, style: str = "") -> "Text":
     from rich.text import Text
 
     return Text(visible(str(text)), style=style)
+
+
+def paragraph(text: str, style: str = "") -> "Text":
+    """Returns text of unknown origin with its lines, each made visible."""
+    from rich.text import Text
+
+    return Text(visible_lines(text), style=style)
 
 
 def word(status: str) -> "Text":
@@ -110,6 +125,16 @@ def plain(console: "Console", text: str, style: str = "") -> None:
     """Prints a line as it is, whatever the width: a path or a command stays in one piece."""
     with console.capture() as captured:
         console.print(styled(text, style), soft_wrap=True)
+    sys.stdout.write(captured.get())
+
+
+def lines(console: "Console", rows: Iterable[tuple[str, str]]) -> None:
+    """Prints many lines, each in its style, whatever the width."""
+    from rich.text import Text
+
+    text = Text("\n").join(styled(line, style) for line, style in rows)
+    with console.capture() as captured:
+        console.print(text, soft_wrap=True)
     sys.stdout.write(captured.get())
 
 

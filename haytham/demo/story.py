@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from haytham import resources
 from haytham.domain.choices import Action
+from haytham.domain.records import RetryRequest
 from haytham.storage.history import Person
 
 NAME = "Nightdesk"
@@ -21,10 +22,17 @@ MODEL = "scripted-offline"
 # A decision is always somebody's: the demo's are by nobody real.
 REVIEWER = Person(name="Demo Reviewer", email="reviewer@demo.invalid")
 
+GATES = (2, 7)  # the phases that wait for a person, if one takes part
+
 _FOLDER = "demo/outputs"
 _CHARACTERS_PER_TOKEN = 4
 _PRICE_IN, _PRICE_OUT = 3e-6, 15e-6  # per token, about what models cost
 _SENT_BACK = 2  # the phase that is sent back once
+_ANSWER = "noted, and taken into account in this attempt."
+_CONFESSION = (
+    "The agents of this demo are scripted: they get your words as data, as a model would,\n"
+    "and can only quote them. What follows is their next prepared text."
+)
 _THINKING = {"market_intelligence": 1.3, "competitor_analysis": 0.9, "niche_identification": 0.8, "synthesis": 1.4}
 
 
@@ -51,11 +59,13 @@ class Answer:
         return round(self.input_tokens * _PRICE_IN + self.output_tokens * _PRICE_OUT, 6)
 
 
-def answer(agent: str, attempt: int, prompt: str) -> Answer:
-    """Returns what an agent writes in an attempt, given what it could read."""
-    numbered = f"{agent}_{attempt}.md"
-    known = numbered in resources.names(_FOLDER)
-    text = resources.text(_FOLDER, numbered if known else f"{agent}.md")
+def answer(agent: str, attempt: int, prompt: str, request: RetryRequest | None = None) -> Answer:
+    """Returns what an agent writes in an attempt, given what it could read and what a person asked for."""
+    known = resources.names(_FOLDER)
+    numbered = [f"{agent}_{number}.md" for number in range(attempt, 1, -1)]
+    text = resources.text(_FOLDER, next((name for name in numbered if name in known), f"{agent}.md"))
+    if request is not None:
+        text = f"{_reply(request)}\n{text}"
     return Answer(text=text, input_tokens=_tokens(prompt), output_tokens=_tokens(text))
 
 
@@ -78,6 +88,20 @@ def review(phase: int, attempt: int) -> Decision:
         )
     comments = "The size is counted now, and the price has a reason. Thank you." if attempt > 1 else ""
     return Decision(action=Action.APPROVED, comments=comments)
+
+
+def _reply(request: RetryRequest) -> str:
+    """Quotes what was asked for, point by point: all that a script can do about it."""
+    lines = [f"# Attempt {request['attempt']}: what you asked for", ""]
+    for number, change in enumerate(request["requested_changes"], 1):
+        lines += [f"{number}. You asked:", "", *_quoted(change), "", f"   Answer {number}: {_ANSWER}", ""]
+    if request["comments"].strip():
+        lines += ["Your comment:", "", *_quoted(request["comments"].strip("\n")), ""]
+    return "\n".join([*lines, _CONFESSION, ""])
+
+
+def _quoted(text: str) -> list[str]:
+    return [f"   > {line}".rstrip() for line in text.splitlines()]
 
 
 def _tokens(text: str) -> int:

@@ -24,12 +24,12 @@ class Rule:
 
     def named(self, title: str) -> "Rule | None":
         """Returns the child that a title names, in any case and spacing."""
-        return self.by_form.get(suggestions.normalised(title.strip("*_: ")))
+        return self.by_form.get(title) or self.by_form.get(_form(title))
 
     def meant(self, title: str) -> "Rule | None":
         """Returns the child that a wrong title resembles."""
         titles = {child.title: child for child in self.children.values()}
-        closest = suggestions.closest(title.strip("*_: "), titles)
+        closest = suggestions.closest(_form(title), titles)
         return titles[closest] if closest else None
 
 
@@ -54,5 +54,9 @@ def _rule(key: str, schema: Schema) -> Rule:
         layout=schema.get("layout", ""),
         schema=schema,
         children=children,
-        by_form={suggestions.normalised(child.title): child for child in children.values()},
+        by_form={form: child for child in children.values() for form in (child.title, _form(child.title))},
     )
+
+
+def _form(title: str) -> str:
+    return suggestions.normalised(title.strip("*_: "))

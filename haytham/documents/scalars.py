@@ -15,6 +15,7 @@ Schema = Mapping[str, Any]
 
 NOTHING = "-"
 
+_NOTHINGS = {"", NOTHING}
 _TRUE = {"true", "yes", "y", "x", "[x]", "✓", "☑", "✅"}
 _FALSE = {"false", "no", "n", "[ ]", "[]", "☐", "❌"}
 _INTEGER = re.compile(r"[+-]?\d+\Z")
@@ -55,13 +56,14 @@ def shown_key(key: str) -> str:
 def read(text: str, schema: Schema) -> Any:
     """Reads one value by the types that its schema allows; what fits none is returned as the text it is."""
     text = text.strip()
-    if "type" not in schema and "enum" not in schema:
+    if choices := schema.get("enum"):
+        return None if text in _NOTHINGS and None in choices else _read_choice(text, choices)
+    types = schema.get("type")
+    if types is None:
         return read_any(text)
-    types = schema.get("type", "string")
-    allowed = {types} if isinstance(types, str) else set(types)
-    if text in {"", NOTHING} and ("null" in allowed or None in schema.get("enum", ()) or not allowed & {"string"}):
+    if text in _NOTHINGS and types != "string":
         return None
-    return _read_typed(text, schema, allowed)
+    return _read_typed(text, types)
 
 
 def read_any(text: str) -> Any:
@@ -83,14 +85,12 @@ def split_key(text: str) -> tuple[str, str] | None:
     return (key, value.strip()) if colon else None
 
 
-def _read_typed(text: str, schema: Schema, allowed: set[str]) -> Any:
-    if "enum" in schema:
-        return _read_choice(text, schema["enum"])
-    if "boolean" in allowed:
+def _read_typed(text: str, types: str | list[str]) -> Any:
+    if "string" in types:
+        return _unquoted(text)
+    if "boolean" in types:
         return _read_boolean(text)
-    if allowed & {"integer", "number"}:
-        return _read_number(text, whole="number" not in allowed)
-    return _read_list(text) if "array" in allowed else _unquoted(text)
+    return _read_list(text) if "array" in types else _read_number(text, whole="integer" in types)
 
 
 def _text_shown(text: str) -> str:
@@ -123,6 +123,8 @@ def _unquoted(text: str) -> str:
 
 
 def _read_choice(text: str, choices: list[str | None]) -> str:
+    if text in choices:
+        return text
     by_form = {suggestions.normalised(each): each for each in choices if each is not None}
     return by_form.get(suggestions.normalised(_bare(text)), text)
 

@@ -5,6 +5,7 @@ Schemas come from the package only; a reference to anything outside is refused, 
 
 import json
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -54,7 +55,7 @@ def is_valid(kind: str, value: object) -> bool:
         _compiled(kind)(value)
     except JsonSchemaValueException:
         return False
-    return _has_sane_numbers(value)
+    return _is_plain(value)
 
 
 @cache
@@ -62,19 +63,20 @@ def _compiled(kind: str) -> Callable[[object], object]:
     import fastjsonschema
     from rfc3339_validator import validate_rfc3339
 
+    formats = {"date-time": lambda text: validate_rfc3339(text.upper())}  # as jsonschema does
     compiled: Callable[[object], object] = fastjsonschema.compile(
-        dict(schema(kind)), formats={"date-time": validate_rfc3339}, use_default=False
+        dict(schema(kind)), formats=formats, use_default=False
     )
     return compiled
 
 
-def _has_sane_numbers(value: object) -> bool:
-    """Tells whether all numbers are of the kind that JSON and we can write."""
+def _is_plain(value: object) -> bool:
+    """Tells whether a value is made of what JSON knows, with numbers that can be written."""
     if isinstance(value, dict):
-        return all(_has_sane_numbers(each) for each in value.values())
+        return all(_is_plain(each) for each in value.values())
     if isinstance(value, list):
-        return all(_has_sane_numbers(each) for each in value)
-    return _is_number(None, value) if isinstance(value, (int, float)) and not isinstance(value, bool) else True
+        return all(_is_plain(each) for each in value)
+    return value is None or isinstance(value, (str, bool)) or _is_number(None, value)
 
 
 @cache
@@ -84,11 +86,21 @@ def _validator(kind: str) -> "Draft202012Validator":
     from referencing import Registry
 
     checker = Draft202012Validator.TYPE_CHECKER.redefine_many({"integer": _is_integer, "number": _is_number})
-    validator: type[Draft202012Validator] = extend(Draft202012Validator, type_checker=checker)  # type: ignore[no-untyped-call]
+    validator: type[Draft202012Validator] = extend(Draft202012Validator, {"pattern": _pattern}, type_checker=checker)  # type: ignore[no-untyped-call]
     return validator(schema(kind), registry=Registry(), format_checker=Draft202012Validator.FORMAT_CHECKER)
 
 
+def _pattern(_validator: object, pattern: str, text: object, _schema: object) -> Iterator[object]:
+    """Takes `$` as the end of the text, as JSON Schema means it; Python's also matches before a last line break."""
+    from jsonschema import ValidationError
+
+    if isinstance(text, str) and not re.search(re.sub(r"\$\Z", r"\\Z", pattern), text):
+        yield ValidationError(f"{text!r} does not match {pattern!r}")
+
+
 def _is_integer(_checker: object, value: object) -> bool:
+    if isinstance(value, float):
+        return value.is_integer()
     return isinstance(value, int) and not isinstance(value, bool) and value.bit_length() <= _LONGEST_INTEGER
 
 

@@ -14,9 +14,7 @@ def message(subject: str, body: str = "", trailers: Mapping[str, object] | None 
 
     Subject and trailers are one line each, so that no value can add a trailer of its own.
     """
-    lines = [f"Haytham-{key}: {_one_line(value)}" for key, value in (trailers or {}).items() if value is not None]
-    text = "\n\n".join(part for part in (_one_line(subject), body, "\n".join(lines)) if part)
-    return "".join(char for char in text if char.isprintable() or char == "\n") + "\n"
+    return _joined(subject, body, {f"Haytham-{key}": value for key, value in (trailers or {}).items()})
 
 
 def phase(phase_: Phase, checkpoint: Value, content: str, *, recovered: bool = False) -> str:
@@ -52,14 +50,14 @@ def review(phase_: Phase, feedback: Value, reviewed_by: str) -> str:
     changes = len(feedback["requested_changes"])
     body = f"{changes} requested change{'s' if changes != 1 else ''}" if changes else ""
     trailers = {
-        "Phase": phase_.number,
-        "Attempt": feedback["subject"]["attempt"],
-        "Decision": action,
-        "Content": feedback["subject"]["content"],
-        "Role": feedback["review"]["role"],
+        "Haytham-Phase": phase_.number,
+        "Haytham-Attempt": feedback["subject"]["attempt"],
+        "Haytham-Decision": action,
+        "Haytham-Content": feedback["subject"]["content"],
+        "Haytham-Role": feedback["review"]["role"],
+        "Reviewed-by": reviewed_by if action else None,
     }
-    text = message(f"{_title(phase_)} {verbs[action]}", body, trailers)
-    return f"{text}Reviewed-by: {reviewed_by}\n" if action else text
+    return _joined(f"{_title(phase_)} {verbs[action]}", body, trailers)
 
 
 def form(phase_: Phase, content: str, why: str) -> str:
@@ -85,6 +83,12 @@ def figures(duration: float | None) -> str:
     hours, minutes, seconds = whole // 3600, whole // 60 % 60, whole % 60
     parts = [f"{hours}h" if hours else "", f"{minutes}m" if minutes else "", f"{seconds}s"]
     return " ".join(part for part in parts if part)
+
+
+def _joined(subject: str, body: str, trailers: Mapping[str, object]) -> str:
+    lines = [f"{key}: {_one_line(value)}" for key, value in trailers.items() if value is not None]
+    text = "\n\n".join(part for part in (_one_line(subject), body, "\n".join(lines)) if part)
+    return "".join(char for char in text if char.isprintable() or char == "\n") + "\n"
 
 
 def _one_line(value: object) -> str:

@@ -96,7 +96,7 @@ class ProjectManager:
         Phases that were not run, and metrics of the caller's own, are named in the result and in the commit.
         """
         check_text(requirements_content, "requirements_content")
-        own_metrics = projects.plain_json(metrics or {}, "metrics")
+        own_metrics = projects.plain_json({} if metrics is None else metrics, "metrics")
         self._store(project_id).history.check()  # before the session is closed
         state = self.sessions.complete_session(project_id, session_id)
         unfinished = [n for n, status in state["phase_statuses"].items() if not PhaseStatus(status).is_done]

@@ -100,9 +100,9 @@ def test_decision_without_its_commit_is_committed(after: Path) -> None:
     _again(decided).save_user_feedback(*AT, 2, reviewed=True, approved=True, comments="good")
     _write(after, decided, (FEEDBACK, MANIFEST))
     manager = _again(after)
-    assert [f"{FEEDBACK} was written but not committed"] == manager.load_session(*AT)["recovered"]
+    assert [f"{FEEDBACK} was decided but not committed"] == manager.load_session(*AT)["recovered"]
     assert manager.get_approved_phases(*AT) == [2]
-    assert subjects(after)[-1] == "What a crash had left uncommitted"
+    assert subjects(after)[-1] == "Phase 2 Market Research approved"
     assert git(after, "status", "--porcelain") == ""
     _settled(after)
 
@@ -115,7 +115,7 @@ def test_late_output_without_its_commit_is_committed(after: Path) -> None:
     output = f"{PHASE}/market_intelligence.md"
     _again(later).save_agent_output(*AT, 2, "market_intelligence", "another", input_tokens=3)
     _write(after, later, (output, CHECKPOINT, FEEDBACK, MANIFEST))
-    expected = [f"{name} was written but not committed" for name in (CHECKPOINT, FEEDBACK, output)]
+    expected = [f"{name} was written but not committed" for name in (CHECKPOINT, FEEDBACK, output, MANIFEST)]
     assert expected == _again(after).load_session(*AT)["recovered"]
     assert git(after, "status", "--porcelain") == ""
     _settled(after)

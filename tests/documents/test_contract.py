@@ -5,40 +5,31 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from haytham.documents import schemas
+from haytham.documents.document import Document
 from haytham.documents.reader import read
 from haytham.documents.renderer import checked, render
+from haytham.domain.errors import InvalidDocument, Problem
 from tests import strategies
 from tests.trials import count
 
-_TRIALS = settings(
-    max_examples=count(smoke=100, release=10_000),
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
-)
+_QUIET = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
 
 
 @pytest.mark.parametrize("kind", strategies.KINDS)
-@_TRIALS
+@settings(max_examples=count(smoke=100, release=10_000), deadline=None, suppress_health_check=_QUIET)
 @given(data=st.data())
-def test_value(kind: str, data: st.DataObject) -> None:
-    """Reading what was rendered gives the same document, down to the types of its numbers."""
+def test_contract(kind: str, data: st.DataObject) -> None:
+    """read(render(x)) == x, down to the types of numbers, and render(read(t)) == t for what we wrote."""
     document = data.draw(strategies.documents(kind))
-    again = read(kind, render(document))
+    text = render(document)
+    again = read(kind, text)
     assert document == again
     assert repr(document.value) == repr(_in_order(document.value, again.value))
+    assert text == render(again)
 
 
 @pytest.mark.parametrize("kind", strategies.KINDS)
-@_TRIALS
-@given(data=st.data())
-def test_text(kind: str, data: st.DataObject) -> None:
-    """Rendering what was read from a text that we wrote gives the same text."""
-    text = render(data.draw(strategies.documents(kind)))
-    assert text == render(read(kind, text))
-
-
-@pytest.mark.parametrize("kind", strategies.KINDS)
-@_TRIALS
+@settings(max_examples=count(smoke=50, release=2_000), deadline=None, suppress_health_check=_QUIET)
 @given(data=st.data())
 def test_rewrite(kind: str, data: st.DataObject) -> None:
     """Another value can always be put into a document that a person added to; all they added is still there."""
@@ -52,7 +43,28 @@ def test_rewrite(kind: str, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("kind", strategies.KINDS)
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=count(smoke=50, release=2_000), deadline=None, suppress_health_check=_QUIET)
+@given(data=st.data())
+def test_any_text(kind: str, data: st.DataObject) -> None:
+    """Any text at all is either understood, and then can be written again, or refused with located problems."""
+    lines = render(Document(kind=kind, value=data.draw(strategies.values(kind)))).split("\n")
+    first, last = sorted(data.draw(st.tuples(*2 * [st.integers(0, len(lines))])))
+    text = "\n".join([*lines[:first], data.draw(strategies.prose()), *lines[last:]])
+    document, problems = _outcome(kind, text)
+    assert all(problem.location.path == "it.md" for problem in problems)
+    assert all(1 <= (problem.location.line or 0) <= text.count("\n") + 1 for problem in problems)
+    assert document is None or document == read(kind, checked(document, "it"))
+
+
+def _outcome(kind: str, text: str) -> tuple[Document | None, tuple[Problem, ...]]:
+    try:
+        return read(kind, text, "it.md"), ()
+    except InvalidDocument as error:
+        return None, error.problems
+
+
+@pytest.mark.parametrize("kind", strategies.KINDS)
+@settings(max_examples=20, deadline=None, suppress_health_check=_QUIET)
 @given(data=st.data())
 def test_strategy(kind: str, data: st.DataObject) -> None:
     """The values that these tests are made with are valid by their schema."""

@@ -1,5 +1,6 @@
 """Reading takes time in proportion to the size of the text, whatever the text is."""
 
+import itertools
 import time
 from collections.abc import Callable
 from functools import partial
@@ -15,9 +16,10 @@ from tests.documents import samples
 from tests.trials import count
 
 _MEGABYTE = 1_000_000
-_SIZE = count(smoke=60_000, release=200_000)
+_SIZE = count(smoke=40_000, release=200_000)
 _MOST = 3.0  # times longer for twice the text: linear is 2, quadratic 4
 _FLOOR = 0.02  # seconds; what takes less cannot be quadratic in so many characters
+_FRESH = itertools.count()
 _FAMILIES: dict[str, Callable[[int], str]] = {
     "hashes": lambda n: "#" * n,
     "headings": lambda n: "# \n" * (n // 3),
@@ -70,9 +72,9 @@ _FAMILIES: dict[str, Callable[[int], str]] = {
     "equals signs": lambda n: "=" * n,
 }
 _PLACES = {
-    "checkpoint": ("## Metadata\n", "## Agents in Phase\n", "## Inputs\n", "## Next Phase\n"),
-    "agent_output": ("## Execution Details\n", "# Agent Output: Scout\n"),
-    "project": ("## Startup Idea\n", "## Preferences\n"),
+    "checkpoint": ("## Metadata\n", "## Agents in Phase\n", "## Inputs\n", "## Errors\n"),
+    "agent_output": ("# Agent Output: Scout\n",),
+    "project": ("## Startup Idea\n",),
 }
 _VALUES = {
     "checkpoint": samples.checkpoint(errors=["x"]),
@@ -88,28 +90,31 @@ def _seconds(action: Callable[[], object]) -> float:
 
 
 def _read(kind: str, text: str) -> None:
+    fresh = f"{text}\n<!-- haytham: {next(_FRESH)} -->\n"  # a text that was read before would not be read again
     try:
-        read(kind, text)
+        read(kind, fresh)
     except InvalidDocument:
         return
 
 
 def _round_trip(document: Document) -> None:
-    assert document == read(document.kind, render(document))
+    text = render(document)
+    _read(document.kind, text)
+    assert document == read(document.kind, text)
 
 
 def _best(action: Callable[[], object], repeats: int = 3) -> float:
     return min(_seconds(action) for _ in range(repeats))
 
 
-def _is_linear(small: Callable[[], object], large: Callable[[], object]) -> bool:
+def _is_linear(small: Callable[[], object], large: Callable[[], object], floor: float = _FLOOR) -> bool:
     """Tells whether the larger one takes at most in proportion longer; another process may disturb a try or two."""
-    return any(_best(large, repeats) <= _MOST * _best(small, repeats) for repeats in (1, 2, 3, 4))
+    return any(_best(large, repeats) <= max(_MOST * _best(small, repeats), floor) for repeats in (1, 2, 3, 4))
 
 
 @pytest.mark.parametrize("family", _FAMILIES)
 def test_pathological(family: str) -> None:
-    """60 KB (release gate: 200 KB) of what has broken other parsers take less than a second, and half of it about half of that."""
+    """What has broken other parsers takes less than a second, and half of it about half of the time."""
     for kind, headings in _PLACES.items():
         text = render(Document(kind=kind, value=_VALUES[kind]))
         for heading in headings:
@@ -119,9 +124,8 @@ def test_pathological(family: str) -> None:
                 partial(_read, kind, f"{before}{heading}{_FAMILIES[family](size)}\n\n{after}")
                 for size in (_SIZE // 2, _SIZE)
             )
-            took = _seconds(large)
-            assert took < 1
-            assert took <= _FLOOR or _is_linear(small, large)
+            assert _best(large, 1) < 1
+            assert _is_linear(small, large)
 
 
 @pytest.mark.parametrize("family", _FAMILIES)
@@ -133,9 +137,8 @@ def test_pathological_values(family: str) -> None:
         ("checkpoint", [samples.checkpoint(errors=[text], agents={text: "completed"}) for text in texts]),
     ):
         small, large = (partial(_round_trip, Document(kind=kind, value=value)) for value in values)
-        took = _seconds(large)
-        assert took < 1
-        assert took <= _FLOOR or _is_linear(small, large)
+        assert _best(large, 1) < 1
+        assert _is_linear(small, large)
 
 
 def _body(size: int) -> str:
@@ -152,8 +155,8 @@ def test_large_output() -> None:
     ]
     texts = [render(document) for document in documents]
     assert documents[1] == read("agent_output", texts[1])
-    assert _is_linear(lambda: read("agent_output", texts[0]), lambda: read("agent_output", texts[1]))
-    assert _is_linear(lambda: render(documents[0]), lambda: render(documents[1]))
+    assert _is_linear(partial(_read, "agent_output", texts[0]), partial(_read, "agent_output", texts[1]), floor=0.1)
+    assert _is_linear(lambda: render(documents[0]), lambda: render(documents[1]), floor=0.1)
 
 
 def test_body_unseen() -> None:

@@ -1,0 +1,69 @@
+"""The command `haytham resume`.
+
+`--json` prints: form "haytham.resume", version 1, project_id, session_id, steps (each: phase_num, phase_name, action,
+reason), where action is run, run_again, retry or review.
+"""
+
+from pathlib import Path
+
+import click
+
+from haytham.cli import options, terminal
+from haytham.cli.commands import COMMANDS
+from haytham.cli.target import newest_session
+from haytham.domain import staleness
+from haytham.domain.records import ResumeStep
+
+_HELP = f"""{COMMANDS["resume"][1]}
+
+Runs nothing: your orchestrator does. Only what has to be done is listed; a phase
+that is completed and still fits what it was made from is left alone."""
+_EPILOG = """\b
+Examples:
+  haytham resume
+  haytham resume --session session-456 --json
+
+\b
+JSON: project_id, session_id, steps; each step: phase_num, phase_name,
+action (run, run_again, retry, review), reason."""
+
+_WORDS = {staleness.RUN_AGAIN: "run again"}
+
+
+@click.command("resume", help=_HELP, epilog=_EPILOG)
+@options.base_dir_option
+@options.project_option("the only one")
+@options.session_option("the newest")
+@options.json_option
+@options.help_option
+def command(base_dir: Path, project: str | None, session: str | None, *, as_json: bool) -> None:
+    """Shows what to do next."""
+    target = newest_session(base_dir, project, session)
+    steps = target.manager.resume(*target.ids)
+    if as_json:
+        terminal.emit_json(
+            "haytham.resume", {"project_id": target.project, "session_id": target.session, "steps": steps}
+        )
+    else:
+        _show(steps)
+
+
+def _show(steps: list[ResumeStep]) -> None:
+    console = terminal.screen()
+    if not steps:
+        terminal.plain(console, "Nothing is left to do.", "green")
+        return
+    table = terminal.table("#", "Phase", "Do", "Because", right=("#",), flexible=("Phase", "Because"))
+    for step in steps:
+        action = step["action"]
+        table.add_row(
+            str(step["phase_num"]),
+            terminal.styled(step["phase_name"]),
+            terminal.styled(_WORDS.get(action, action), terminal.STYLES.get(action, "")),
+            terminal.styled(step["reason"]),
+        )
+    terminal.show(console, table)
+    first = steps[0]
+    if first["action"] == staleness.REVIEW:
+        terminal.show(console)
+        terminal.plain(console, f"Decide: haytham review {first['phase_num']}")

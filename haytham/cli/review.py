@@ -1,0 +1,157 @@
+"""The command `haytham review`.
+
+The person edits the form itself: we never write to it here, so whatever the editor saved stays as it is until it is
+understood, and the managers take it in.
+"""
+
+from pathlib import Path
+
+import click
+
+from haytham.cli import editor, inspection, options, reporting, review_display, terminal
+from haytham.cli.commands import COMMANDS
+from haytham.cli.editor import Editor
+from haytham.cli.target import Target, open_session
+from haytham.domain.errors import InvalidDocument, InvalidInput, Location
+from haytham.domain.records import ReviewRecord
+from haytham.domain.workflow import Phase
+
+_HELP = f"""{COMMANDS["review"][1]}
+
+PHASE is its number; without it, the phase at which the session waits for a
+review or, if it waits at none, the only one that is open.
+Set Action in the form, save, close the editor. If something in it cannot be
+understood, every fault is named with its line and the form opens again; what
+you wrote is never changed."""
+_EPILOG = f"""\b
+Examples:
+  haytham review
+  haytham review 2
+  EDITOR=nano haytham review 2 --session session-456
+
+\b
+The editor is $VISUAL, else $EDITOR, else sensible-editor or vi.
+Exit code 1 if there is no decision when the editor is closed.
+
+{review_display.JSON_HELP}"""
+
+_MOST_OPENINGS = 10  # where nobody can be asked whether to go on
+
+
+@click.command("review", help=_HELP, epilog=_EPILOG)
+@options.phase_argument
+@options.base_dir_option
+@options.project_option("the only one")
+@options.session_option("the only one that is not completed")
+@options.json_option
+@options.help_option
+@click.pass_context
+def command(
+    context: click.Context,
+    phase: int | None,
+    base_dir: Path,
+    project: str | None,
+    session: str | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Lets a person review a phase in their editor."""
+    target = open_session(base_dir, project, session)
+    sitting = Sitting(target, target.phase_to_review(phase), editor.chosen())
+    if not sitting.hold(as_json=as_json):
+        context.exit(reporting.FAULT)
+
+
+class Sitting:
+    """One person with one form, until it is decided or they leave it."""
+
+    def __init__(self, target: Target, phase: Phase, program: Editor) -> None:
+        self._target = target
+        self._phase = phase
+        self._editor = program
+        self._form = target.form(phase)
+        self._fault: InvalidDocument | None = None
+
+    def hold(self, *, as_json: bool) -> bool:
+        """Opens the form until it can be understood; tells whether there is a decision then."""
+        before = self._look()
+        after = self._after_editing()
+        if after is None:
+            _say("The form is kept as it is.", self._again())
+            return False
+        self._tell_what_happened(before, after)
+        review_display.show(self._target, after, as_json=as_json)
+        return _is_decided(before, after)
+
+    def _look(self) -> ReviewRecord | None:
+        """Takes in the form through the one reader; None, and the fault kept, if it cannot be understood."""
+        try:
+            record = self._target.manager.review(*self._target.ids, self._phase.number)
+        except InvalidDocument as error:
+            self._fault = error
+            return None
+        self._fault = None
+        return record
+
+    def _after_editing(self) -> ReviewRecord | None:
+        for opening in range(1, _MOST_OPENINGS + 1):
+            seen = _bytes(self._form)
+            self._edit()
+            if record := self._look():
+                return record
+            if self._fault is not None:
+                reporting.tell_problems(self._fault)
+            if not self._goes_on(changed=seen != _bytes(self._form), opening=opening):
+                return None
+        return None
+
+    def _edit(self) -> None:
+        line = self._fault.location.line if self._fault else None
+        code = self._editor.edit(self._form, line)
+        if code:
+            raise InvalidInput(
+                f"the editor {self._editor.words!r} ended with code {code}.",
+                location=Location(path=str(self._form)),
+                hint=f"what it saved is in the form and stays there. {self._again()}",
+            )
+
+    def _goes_on(self, *, changed: bool, opening: int) -> bool:
+        """Asks the person, if there is one; without one, goes on as long as the editor does something."""
+        if not terminal.is_conversation():
+            return changed and opening < _MOST_OPENINGS
+        try:
+            return click.confirm("Open it again? (n: keep the file as it is, and end)", default=True, err=True)
+        except click.Abort:
+            _say("")
+            return False
+
+    def _tell_what_happened(self, before: ReviewRecord | None, after: ReviewRecord) -> None:
+        if before and after["attempt"] != before["attempt"]:
+            _say(f"Attempt {after['attempt']} was made while the editor was open; it waits for a review now.")
+        elif inspection.void_decision(self._target.base_dir, *self._target.ids, self._phase) and not _is_decided(
+            before, after
+        ):
+            _say("The outputs have changed, so that the form was issued anew.", self._again())
+        elif not _is_decided(before, after):
+            _say("The form has no decision yet: Action is not set. What you wrote is kept.", self._again())
+
+    def _again(self) -> str:
+        return f"haytham review {self._phase.number} opens it again."
+
+
+def _is_decided(before: ReviewRecord | None, after: ReviewRecord) -> bool:
+    """Tells whether there is a decision: a whole one, or one of the several that the phase asks for."""
+    return after["decision"] is not None or (before is not None and after["decisions"] != before["decisions"])
+
+
+def _bytes(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return None
+
+
+def _say(*sentences: str) -> None:
+    """Tells the person something that is no part of the result."""
+    for sentence in sentences:
+        click.echo(sentence, err=True)

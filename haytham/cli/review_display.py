@@ -1,0 +1,63 @@
+"""Shows how the review of a phase stands, as text or JSON: the same for every command that decides.
+
+`--json` prints: form "haytham.review", version 1, project_id, session_id, review (as `CheckpointManager.review` returns
+it).
+"""
+
+from typing import TYPE_CHECKING
+
+from haytham.cli import inspection, terminal
+from haytham.cli.target import Target
+from haytham.domain.records import ReviewRecord
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+JSON_HELP = """\b
+JSON: project_id, session_id, review; review: phase_num, phase_name,
+policy, attempt, decision, approved, missing, comments,
+requested_changes, reviewer, timestamp, content, decisions, form."""
+
+
+def show(target: Target, record: ReviewRecord, *, as_json: bool) -> None:
+    """Prints the review."""
+    if as_json:
+        found = {"project_id": target.project, "session_id": target.session, "review": record}
+        terminal.emit_json("haytham.review", found)
+        return
+    console = terminal.screen()
+    attempt = f", attempt {record['attempt']}" if record["attempt"] > 1 else ""
+    terminal.plain(console, f"Phase {record['phase_num']} {record['phase_name']}{attempt}", "bold")
+    terminal.facts(console, _rows(target, record))
+
+
+def _rows(target: Target, record: ReviewRecord) -> list[tuple[str, "str | Text"]]:
+    rows: list[tuple[str, str | Text]] = [("Decision", decision(record))]
+    for each in record["decisions"] if len(record["decisions"]) > 1 else []:
+        role = f" ({each['role']})" if each["role"] else ""
+        rows.append(("", f"{each['decision']} by {each['reviewer']}{role}"))
+    void = inspection.void_decision(target.base_dir, *target.ids, target.phase(record["phase_num"]))
+    rows += [("Before", void)] if void else []
+    rows += [("Missing", record["missing"])] if record["missing"] and record["decision"] in {None, "approved"} else []
+    rows += [("Comments", terminal.paragraph(record["comments"].strip("\n")))] if record["comments"].strip() else []
+    for number, change in enumerate(record["requested_changes"], 1):
+        rows.append(("Changes" if number == 1 else "", terminal.paragraph(f"{number}. {change}".strip("\n"))))
+    return [*rows, ("Review", record["policy"]), ("Form", record["form"])]
+
+
+def decision(record: ReviewRecord) -> "Text":
+    """Words the decision, with who took it and when."""
+    if record["decision"] is None:
+        return terminal.styled("none yet" if not record["decisions"] else "not enough yet", "yellow")
+    text = terminal.word(record["decision"])
+    if record["reviewer"]:
+        text.append_text(terminal.styled(f" by {record['reviewer']}"))
+    if record["timestamp"]:
+        text.append_text(terminal.styled(f", {record['timestamp'][:19].replace('T', ' ')} UTC"))
+    return text
+
+
+def show_line(console: "Console", text: str, style: str = "") -> None:
+    """Prints a sentence, folded at the width of the screen."""
+    terminal.show(console, terminal.styled(text, style))

@@ -1,0 +1,117 @@
+"""Finds the session and the phase that a command is about; never guesses between two."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from haytham.checkpoint.checkpoint_manager import CheckpointManager
+from haytham.cli import inspection
+from haytham.cli.selection import Selection, listing, newest
+from haytham.domain.choices import PhaseStatus, ReviewPolicy, SessionStatus
+from haytham.domain.errors import InvalidDocument, InvalidInput, Location, NotFound
+from haytham.domain.records import SessionSummary
+from haytham.domain.workflow import Phase
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Target:
+    """One session, and the manager that opens it."""
+
+    base_dir: Path
+    manager: CheckpointManager
+    project: str
+    session: str
+
+    @property
+    def ids(self) -> tuple[str, str]:
+        """What managers take first."""
+        return self.project, self.session
+
+    def phases(self) -> tuple[Phase, ...]:
+        """Returns the session's phases, with its own review policies."""
+        return inspection.session_phases(self.base_dir, *self.ids)
+
+    def phase(self, number: int) -> Phase:
+        """Returns one phase; raises InvalidInput if the session has none of that number."""
+        known = {phase.number: phase for phase in self.phases()}
+        if number not in known:
+            numbers = ", ".join(str(each) for each in known)
+            raise InvalidInput(f"this session has no phase {number}.", hint=f"its phases: {numbers}.")
+        return known[number]
+
+    def form(self, phase: Phase) -> Path:
+        """Returns where the form of a phase is."""
+        return inspection.form_path(self.base_dir, *self.ids, phase)
+
+    def phase_to_review(self, number: int | None) -> Phase:
+        """Returns the phase that is named or, without a name, the only one that waits for a review."""
+        if number is not None:
+            return self.phase(number)
+        waiting = self.waiting()
+        if not waiting:
+            raise NotFound(
+                f"no phase of session {self.session} waits for a review.",
+                hint="name a phase to look at a decision again, or to change it.",
+            )
+        if len(waiting) > 1:
+            raise InvalidInput(f"{len(waiting)} phases wait for a review.", hint=f"name one: {_phases(waiting)}.")
+        return waiting[0]
+
+    def waiting(self) -> list[Phase]:
+        """Returns the phases at which the session waits for a review or, if at none, those where one is optional."""
+        undecided = self._undecided()
+        return [each for each in undecided if each.review is ReviewPolicy.REQUIRED] or undecided
+
+    def _undecided(self) -> list[Phase]:
+        """Returns the completed phases that nobody has decided about yet, or whose form cannot be understood."""
+        statuses = self.manager.load_session(*self.ids)["phase_statuses"]
+        completed = [phase for phase in self.phases() if statuses[phase.number] == PhaseStatus.COMPLETED]
+        return [each for each in completed if each.review is not ReviewPolicy.NONE and self._is_undecided(each)]
+
+    def _is_undecided(self, phase: Phase) -> bool:
+        try:
+            return self.manager.review(*self.ids, phase.number)["decision"] is None
+        except InvalidDocument:
+            return True
+
+
+def newest_session(base_dir: Path, project: str | None, session: str | None) -> Target:
+    """Returns the session that is named, or the newest one of the project."""
+    manager, project_id = _project(base_dir, project, session)
+    session_id = session or newest(manager.list_sessions(project_id))
+    return _target(base_dir, manager, project_id, session_id)
+
+
+def open_session(base_dir: Path, project: str | None, session: str | None) -> Target:
+    """Returns the session that is named, or the only one of the project that is not completed."""
+    manager, project_id = _project(base_dir, project, session)
+    session_id = session or _only_open(manager.list_sessions(project_id))
+    return _target(base_dir, manager, project_id, session_id)
+
+
+def _project(base_dir: Path, project: str | None, session: str | None) -> tuple[CheckpointManager, str]:
+    project_id = Selection(base_dir=base_dir, project=project, session=session).one_project()
+    return CheckpointManager(base_dir), project_id
+
+
+def _target(base_dir: Path, manager: CheckpointManager, project: str, session: str | None) -> Target:
+    if session is None:
+        raise NotFound("the project has no sessions yet.", location=Location(path=str(base_dir / project)))
+    target = Target(base_dir=base_dir, manager=manager, project=project, session=session)
+    manager.load_session(*target.ids)  # finishes what a crash may have left, before anything is looked at
+    return target
+
+
+def _only_open(sessions: Sequence[SessionSummary]) -> str | None:
+    if len(sessions) <= 1:
+        return sessions[0]["session_id"] if sessions else None
+    found = [each["session_id"] for each in sessions if each["status"] != SessionStatus.COMPLETED]
+    if len(found) == 1:
+        return found[0]
+    candidates = found or [each["session_id"] for each in sessions]
+    what = f"{len(found)} sessions are not completed" if found else "every session is completed"
+    raise InvalidInput(f"{what}, and none is named.", hint=f"add --session with one of: {listing(candidates)}.")
+
+
+def _phases(phases: Sequence[Phase]) -> str:
+    return ", ".join(f"{phase.number} {phase.name} ({phase.review})" for phase in phases)
