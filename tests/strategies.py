@@ -15,6 +15,7 @@ from haytham.documents import schemas
 from haytham.documents.document import Document
 from haytham.documents.reader import read
 from haytham.documents.renderer import render
+from haytham.domain import reviews
 from haytham.domain.errors import InvalidDocument
 
 KINDS = ("project", "session_manifest", "checkpoint", "agent_output", "user_feedback")
@@ -25,6 +26,9 @@ _FORM = """# User Feedback: Concept
 ## Review Status
 - Reviewed: true
 - Approved: true
+- Timestamp: 2026-01-31T10:00:00Z
+- Reviewer: Eve
+- Role: -
 
 ## User Comments
 fine
@@ -38,11 +42,15 @@ fine
 
 ## Under Review
 - Phase Number: 1
+- Attempt: 1
 
 ### Files
 
-| File | Content |
-|------|---------|
+| File | Content | Since Last Review |
+|------|---------|-------------------|
+
+## Previous Review
+- Decision: approved
 """
 
 _SPACES = ("", " ", "   ", "    ", "\t", "\u00a0", "\u3000", "\n", "\n\n", "\n" * 10, "\r\n", "\r", "\r\r\n", "  \n")
@@ -148,7 +156,10 @@ _LINES = (
     "||||||| base",
     "Setext\n------",
     "Setext\n======",
-    "| File | Content |",
+    "| File | Content | Since Last Review |",
+    "## Previous Review",
+    "## Decisions So Far",
+    "- Action: approved",
     "[ref]: x",
     "trailing  ",
     "trailing\\",
@@ -191,8 +202,9 @@ _json = st.recursive(
 
 
 def values(kind: str) -> st.SearchStrategy[dict[str, Any]]:
-    """Draws valid values of a kind."""
-    return _object(schemas.schema(kind))
+    """Draws valid values of a kind, which mean something."""
+    drawn = _object(schemas.schema(kind))
+    return drawn.map(_agreeing) if kind == "user_feedback" else drawn
 
 
 @st.composite
@@ -240,6 +252,16 @@ _unknown = (
 _additions = st.one_of(st.sampled_from(_unknown), prose(), lines)
 
 
+def _agreeing(feedback: dict[str, Any]) -> dict[str, Any]:
+    """Returns a form that does not contradict itself: where it did, it says less."""
+    for place, _, _ in reviews.contradictions(feedback):
+        if place == ("requested_changes",):
+            feedback = {**feedback, "requested_changes": []}
+        else:
+            feedback = {**feedback, "review": {**feedback["review"], "approved": False, "reviewed": False}}
+    return feedback
+
+
 def _object(rule: Mapping[str, Any]) -> st.SearchStrategy[dict[str, Any]]:
     parts = {key: _value(each) for key, each in rule["properties"].items()}
     needed = {key: part for key, part in parts.items() if key in rule["required"]}
@@ -257,7 +279,7 @@ def _value(rule: Mapping[str, Any]) -> st.SearchStrategy[Any]:
     if layout == "fields":
         return _object(rule)
     if layout == "table":
-        return st.lists(_object(rule["items"]), max_size=3)
+        return st.lists(_object(rule["items"]), min_size=rule.get("minItems", 0), max_size=3)
     if layout == "map":
         return st.dictionaries(lines, _value(rule["additionalProperties"]), max_size=3)
     return _scalar(rule)
@@ -292,4 +314,5 @@ def _strings(rule: Mapping[str, Any]) -> st.SearchStrategy[str]:
 
 @cache
 def _matching(pattern: str) -> st.SearchStrategy[str]:
-    return st.from_regex(pattern).filter(lambda text: text.isascii() or text.isprintable())
+    ending = pattern.removesuffix("$") + r"\Z"  # Python's $ also matches before a last line break
+    return st.from_regex(ending).filter(lambda text: text.isascii() or text.isprintable())
