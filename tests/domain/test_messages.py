@@ -65,14 +65,40 @@ def test_sent_back_and_recovered_are_told(market: Phase) -> None:
     ],
 )
 def test_review_message_tells_the_decision(market: Phase, action: str | None, verb: str) -> None:
-    """Each decision has its own words."""
-    feedback = {
+    """Each decision has its own words, and names who decided; a note without a decision names nobody."""
+    text = messages.review(market, _feedback(action), "Ada <ada@example.org>")
+    assert f"Phase 2 Market Research {verb}\n\n1 requested change\n" in text
+    assert ("Reviewed-by: Ada <ada@example.org>" in text) == (action is not None)
+
+
+def test_review_trailers(market: Phase) -> None:
+    """A decision's trailers say about which attempt and which content it was given, by whom, in which role."""
+    assert messages.review(market, _feedback("approved"), "Ada <ada@example.org>").endswith(
+        "Haytham-Phase: 2\nHaytham-Attempt: 3\nHaytham-Decision: approved\nHaytham-Content: c\nHaytham-Role: legal\n"
+        "Reviewed-by: Ada <ada@example.org>\n"
+    )
+
+
+def test_no_reviewer_can_add_a_trailer(market: Phase) -> None:
+    """A reviewer's name with line breaks or control characters stays inside the one trailer."""
+    text = messages.review(market, _feedback("skip_phase"), "Eve\nHaytham-Decision: approved\x1b <e@x>")
+    assert text.endswith("\nReviewed-by: Eve Haytham-Decision: approved <e@x>\n")
+
+
+def test_form_message_tells_why(market: Phase) -> None:
+    """A form that is issued anew says why in the log."""
+    assert messages.form(market, "c", "the outputs changed") == (
+        "Phase 2 Market Research asks for a new review\n\nthe outputs changed\n\nHaytham-Phase: 2\nHaytham-Content: c\n"
+    )
+
+
+def _feedback(action: str | None) -> dict[str, Any]:
+    return {
         "action": {"action": action},
         "requested_changes": ["x"],
-        "subject": {"content": "c"},
-        "review": {"reviewer": None},
+        "subject": {"content": "c", "attempt": 3},
+        "review": {"reviewer": "Ada", "role": "legal"},
     }
-    assert f"Phase 2 Market Research {verb}\n\n1 requested change\n" in messages.review(market, feedback)
 
 
 def test_no_value_can_add_a_trailer() -> None:

@@ -98,7 +98,7 @@ def test_rounded_seconds_are_a_view() -> None:
 
 def test_state_tells_what_the_manifest_says() -> None:
     """`load_session` hands out plain values with numbers as keys."""
-    state = progress.state(_manifest({1: "completed", 2: "failed"}), edited_files=["x.md"], recovered=[])
+    state = progress.state(_manifest({1: "completed", 2: "failed"}), edited_files=["x.md"], recovered=[], stale={2: "why"})
     assert state["phase_statuses"] == {1: "completed", 2: "failed", 3: "pending", 6: "pending", 7: "pending"}
     assert (
         state["completed_phases"],
