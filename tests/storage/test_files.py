@@ -246,3 +246,19 @@ def test_plain_files_are_listed(tmp_path: Path) -> None:
     (tmp_path / "link.md").symlink_to(tmp_path / "a.md")
     assert files.names_in(tmp_path) == ["a.md", "b.md"]
     assert files.names_in(tmp_path / "missing") == []
+
+
+def test_folder_of_a_dead_maker_goes_and_that_of_a_living_one_stays(tmp_path: Path) -> None:
+    """A folder that is just being made is told by its maker's hold on it."""
+    dead = files.temporary_name(tmp_path / "dead")
+    dead.mkdir()
+    outer = files.temporary_name(tmp_path / "outer")
+
+    def build() -> None:
+        assert not dead.exists()
+        inner = files.temporary_name(tmp_path / "inner")
+        assert files.build_folder(inner, tmp_path / "inner", lambda: None)
+        assert outer.exists()
+
+    assert files.build_folder(outer, tmp_path / "outer", build)
+    assert snapshot(tmp_path) == {"inner": "", "outer": ""}
