@@ -4,6 +4,7 @@ Only the paths it is given are committed; a person's staged changes, branch and 
 No hook, no filter and no program of the repository is ever run, and no repository is ever searched for upwards.
 """
 
+import hashlib
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -157,17 +158,7 @@ class History:
         """
         index, current = self.git_folder / "index", files.read_bytes(self.git_folder / "index")
         temporary = files.temporary_name(index)
-        try:
-            entries = self._index_at(temporary, current)
-        except _pygit2().GitError:  # a broken one is built anew
-            temporary.unlink(missing_ok=True)
-            entries = self._index_at(temporary, None)
-            current = files.read_bytes(index)
-        with self._opened() as repository:
-            if current is None or not len(entries):
-                tree = self._head_tree(repository)
-                if tree is not None:
-                    entries.read_tree(tree)
+        entries = self._index_at(temporary, current)
         for path, data in changes.items():
             if data is None:
                 if path in entries:
@@ -177,6 +168,17 @@ class History:
                 entries.add(_pygit2().IndexEntry(path, _pygit2().Oid(hex=oid), _pygit2().enums.FileMode.BLOB))
         entries.write()
         files.replace_under_lock(temporary, index, lambda: files.read_bytes(index) == current)
+
+    def outdated_in_index(self) -> dict[str, str]:
+        """Returns the files that the index has otherwise than the newest commit, with the ids they have there."""
+        with self._opened() as repository:
+            tree = self._head_tree(repository)
+            try:
+                indexed = {entry.path: str(entry.id) for entry in repository.index}
+            except (OSError, _pygit2().GitError):  # a broken one
+                indexed = {}
+            committed = dict(_blobs(tree, "")) if tree is not None else {}
+        return {path: oid for path, oid in committed.items() if indexed.get(path) != oid}
 
     # Steps of a commit
 
@@ -306,11 +308,17 @@ class History:
             ) from error
         return tree
 
-    @staticmethod
-    def _index_at(path: Path, content: bytes | None) -> "pygit2.Index":
-        if content is not None:
+    def _index_at(self, path: Path, content: bytes | None) -> "pygit2.Index":
+        """Opens a copy of the index; one that is missing or broken is built anew from the newest commit."""
+        is_whole = content is not None and _is_whole_index(content)
+        if content is not None and is_whole:
             path.write_bytes(content)
         index: pygit2.Index = _pygit2().Index(str(path))
+        if not is_whole:
+            with self._opened() as repository:
+                tree = self._head_tree(repository)
+                if tree is not None:
+                    index.read_tree(tree)
         return index
 
 
@@ -343,6 +351,21 @@ def _nested(changes: Mapping[str, bytes | None]) -> dict[str, object]:
             level = level.setdefault(folder, {})  # type: ignore[assignment]  # folders hold dicts only
         level[name] = data
     return nested
+
+
+def _blobs(tree: Any, prefix: str) -> Iterator[tuple[str, str]]:
+    for entry in tree:
+        if entry.filemode == FOLDER_MODE:
+            yield from _blobs(entry, f"{prefix}{entry.name}/")
+        else:
+            yield f"{prefix}{entry.name}", str(entry.id)
+
+
+def _is_whole_index(content: bytes) -> bool:
+    """Tells whether an index can be opened: libgit2 complains of a broken one even after it is closed."""
+    checksum = content[-20:]
+    whole = hashlib.sha1(content[:-20], usedforsecurity=False).digest()
+    return content.startswith(b"DIRC") and checksum in {whole, bytes(20)}  # git can be told to leave the sum out
 
 
 def _entry(commit: "pygit2.Commit") -> Entry:

@@ -36,7 +36,9 @@ def held(git_folder: Path, timeout: float, clock: instants.Clock) -> Iterator[bo
         ) from error
     except OSError as error:
         raise StorageFailure(
-            f"the lock cannot be taken: {error.strerror}.", location=Location(path=str(path))
+            f"the lock cannot be taken: {error.strerror}.",
+            location=Location(path=str(path)),
+            hint="check the permissions of that folder.",
         ) from error
     try:
         yield _note_holder(path, clock)

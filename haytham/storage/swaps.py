@@ -10,6 +10,7 @@ import errno
 import fcntl
 import hashlib
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -23,10 +24,13 @@ _UNSUPPORTED = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP}
 
 
 def content(path: Path) -> bytes:
-    """Returns a file's bytes; a link is not followed."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    """Returns a file's bytes; a link is not followed, and a pipe is not waited for."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
-        pieces = [os.read(descriptor, os.fstat(descriptor).st_size + 1)]
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
+            raise OSError(errno.EINVAL, "this is no plain file", str(path))
+        pieces = [os.read(descriptor, found.st_size + 1)]
         while pieces[-1]:
             pieces.append(os.read(descriptor, 1 << 20))
         return b"".join(pieces)
