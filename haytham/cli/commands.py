@@ -9,7 +9,7 @@ COMMANDS = {
     "demo": ("haytham.cli.demo", "Run a scripted session, offline, and show what it leaves"),
     "status": ("haytham.cli.status", "Show how far projects and sessions got"),
     "resume": ("haytham.cli.resume", "Show what to do next in a session, and why"),
-    "review": ("haytham.cli.review", "Open the form of a phase in your editor and take in the decision"),
+    "review": ("haytham.cli.review", "Decide about a phase in your editor"),
     "approve": ("haytham.cli.approve", "Approve a phase as it is now"),
     "request-changes": ("haytham.cli.request_changes", "Send a phase back with changes to make"),
     "skip": ("haytham.cli.skip", "Leave out a phase that has run"),

@@ -77,7 +77,8 @@ def _interrupted(base_dir: Path, project: str) -> Target:
     state = target.manager.load_session(*target.ids)
     if (state["user_id"], state["workflow_type"], state["execution_mode"]) != (story.USER, story.WORKFLOW, story.MODE):
         raise InvalidInput(f"project {project!r} is not one of the demo's.", hint="haytham demo makes a new one.")
-    if not state["can_resume"] and not target.waiting():
+    is_waiting = any(phase.review is ReviewPolicy.REQUIRED for phase in target.waiting())
+    if not state["can_resume"] and not is_waiting:
         raise InvalidInput(f"the demo in project {project!r} is over.", hint="haytham demo makes a new one.")
     return target
 

@@ -17,6 +17,7 @@ from haytham.domain.errors import Location, NotFound
 _VARIABLES = ("VISUAL", "EDITOR")
 _FALLBACKS = ("sensible-editor", "vi")
 _TAKES_LINE = frozenset({"vi", "vim", "nvim", "view", "nano", "pico", "emacs", "emacsclient", "joe", "jed", "mg", "ne"})
+_MORE_THAN_A_COMMAND = ";&|=("
 _NOT_STARTED = (126, 127)  # what a shell answers
 
 
@@ -30,7 +31,7 @@ class Editor:
         """Waits until the person has closed the file, at best opened at a line; returns the editor's exit code."""
         place = [f"+{line}"] if line and self._takes_line else []
         # Through a shell, as git does it: these variables hold words such as `code --wait`.
-        command = ["/bin/sh", "-c", f'{self.words} "$@"', self.words, *place, str(path)]
+        command = ["/bin/sh", "-c", f'{self._start}{self.words} "$@"', self.words, *place, str(path)]
         output = None if terminal.is_terminal() else sys.stderr  # our own output may be a pipe
         with _unmoved_by_keys():
             code = subprocess.run(command, stdout=output, check=False).returncode  # noqa: S603 - the user's own words
@@ -41,6 +42,11 @@ class Editor:
                 hint="set VISUAL or EDITOR to one that can, or edit the file yourself.",
             )
         return code
+
+    @property
+    def _start(self) -> str:
+        """The shell makes way for a plain command; otherwise a Ctrl-C that the editor uses would end the shell."""
+        return "" if any(char in self.words for char in _MORE_THAN_A_COMMAND) else "exec "
 
     @property
     def _takes_line(self) -> bool:

@@ -11,7 +11,6 @@ from haytham.cli.target import Target
 from haytham.domain.records import ReviewRecord
 
 if TYPE_CHECKING:
-    from rich.console import Console
     from rich.text import Text
 
 JSON_HELP = """\b
@@ -30,6 +29,8 @@ def show(target: Target, record: ReviewRecord, *, as_json: bool) -> None:
     attempt = f", attempt {record['attempt']}" if record["attempt"] > 1 else ""
     terminal.plain(console, f"Phase {record['phase_num']} {record['phase_name']}{attempt}", "bold")
     terminal.facts(console, _rows(target, record))
+    terminal.plain(console, f"{record['policy'].capitalize()} review, in this form:")
+    terminal.plain(console, record["form"])
 
 
 def _rows(target: Target, record: ReviewRecord) -> list[tuple[str, "str | Text"]]:
@@ -43,7 +44,7 @@ def _rows(target: Target, record: ReviewRecord) -> list[tuple[str, "str | Text"]
     rows += [("Comments", terminal.paragraph(record["comments"].strip("\n")))] if record["comments"].strip() else []
     for number, change in enumerate(record["requested_changes"], 1):
         rows.append(("Changes" if number == 1 else "", terminal.paragraph(f"{number}. {change}".strip("\n"))))
-    return [*rows, ("Review", record["policy"]), ("Form", record["form"])]
+    return rows
 
 
 def decision(record: ReviewRecord) -> "Text":
@@ -56,8 +57,3 @@ def decision(record: ReviewRecord) -> "Text":
     if record["timestamp"]:
         text.append_text(terminal.styled(f", {record['timestamp'][:19].replace('T', ' ')} UTC"))
     return text
-
-
-def show_line(console: "Console", text: str, style: str = "") -> None:
-    """Prints a sentence, folded at the width of the screen."""
-    terminal.show(console, terminal.styled(text, style))

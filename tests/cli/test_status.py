@@ -8,6 +8,7 @@ import pytest
 from haytham.checkpoint.checkpoint_manager import CheckpointManager
 from haytham.project.project_manager import ProjectManager
 from tests.cli.conftest import Sample, Shell, in_terminal, new_session, process
+from tests.cli.waiting import attempt
 
 
 def test_end_to_end(sample: Sample) -> None:
@@ -23,6 +24,7 @@ Status   active
 
 Session   {sample.session}
 Workflow  idea_validation, mode mvp, for ada
+Reviews   optional
 Status    in_progress
 
 #  Phase              Status          Duration  Tokens     Cost  Review
@@ -48,7 +50,8 @@ def test_json(sample: Sample, shell: Shell) -> None:
     session = said.json["session"]
     state = CheckpointManager(sample.base).load_session(*sample.ids)
     statuses = {str(number): status for number, status in state["phase_statuses"].items()}
-    assert session | {"phases": 0} == {**state, "phase_statuses": statuses, "phases": 0}
+    shown = {"phase_statuses": statuses, "rescued_files": [], "phases": 0}
+    assert session | {"phases": 0} == {**state, **shown}
     assert session["phases"][0] == {
         "number": 1,
         "name": "Concept Expansion",
@@ -57,7 +60,11 @@ def test_json(sample: Sample, shell: Shell) -> None:
         "tokens": 15000,
         "cost": 0.0375,
         "attempt": 1,
+        "policy": "optional",
         "review": "approved",
+        "missing": None,
+        "void": None,
+        "stale": None,
         "agents": ["concept_expansion"],
     }
 
@@ -167,13 +174,53 @@ def test_project_without_sessions(tmp_path: Path, shell: Shell) -> None:
     assert said.out.endswith("It has no sessions yet.\n")
 
 
-def test_edits_are_named(sample: Sample, shell: Shell) -> None:
-    """A file that a person changed is named, and its approval no longer counts."""
+def test_an_approval_that_is_void(sample: Sample, shell: Shell) -> None:
+    """An output that a person changed is no longer approved; status says why, and what read it is stale."""
+    CheckpointManager(sample.base).save_checkpoint(*sample.ids, 2, "completed", [])
+    assert "Void" not in shell("status", "--base-dir", sample.base).out
     path = sample.folder / "phase_1_concept" / "concept_expansion.md"
     path.write_text(path.read_text() + "more\n")
+    said = shell("status", "--base-dir", sample.base)
+    assert (said.code, said.err) == (0, "")
+    assert "1  Concept Expansion  completed     2m 0s  15,000  $0.0375  open\n" in said.out
+    words = " ".join(said.out.split())
+    void = "approved by Rita Reviewer, void because the outputs changed after this decision"
+    assert f"Void phase 1 Concept Expansion: {void}" in words
+    assert "Stale phase 2 Market Research: phase 1 Concept Expansion changed after it was read" in words
+    first, second, *_ = shell("status", "--base-dir", sample.base, "--json").json["session"]["phases"]
+    assert (first["review"], first["missing"]) == ("open", "1 more approval")
+    assert first["void"] == void
+    assert second["stale"] == "phase 1 Concept Expansion changed after it was read"
+
+
+def test_edited_and_rescued_files(sample: Sample, shell: Shell) -> None:
+    """A draft in a form is named as edited; what was saved from under an editor's hands is named, too."""
+    CheckpointManager(sample.base).save_checkpoint(*sample.ids, 2, "completed", [])
+    form = sample.folder / "phase_2_market_research" / "user_feedback.md"
+    form.write_text(form.read_text().replace("as you wrote it -->", "as you wrote it -->\nperhaps"))
+    rescued = sample.folder / "phase_1_concept" / "user_feedback.md.rescued-0a1b2c3d"
+    rescued.write_text("what they wrote")
     out = shell("status", "--base-dir", sample.base).out
-    assert "Edited  phase_1_concept/concept_expansion.md (not committed)" in out
-    assert "outdated" in out
+    assert "Edited   phase_2_market_research/user_feedback.md (not committed)\n" in out
+    assert "Rescued  phase_1_concept/user_feedback.md.rescued-0a1b2c3d\n" in out
+    session = shell("status", "--base-dir", sample.base, "--json").json["session"]
+    assert session["rescued_files"] == ["phase_1_concept/user_feedback.md.rescued-0a1b2c3d"]
+    assert rescued.read_text() == "what they wrote"
+
+
+def test_a_required_review(tmp_path: Path, shell: Shell) -> None:
+    """A session that waits at a gate says so: the policy, what is missing, and what to do next."""
+    sample = Sample(base=tmp_path, project="p-1", session="s-1")
+    CheckpointManager(tmp_path).create_session(*sample.ids, "ada", review={1: "required", 3: "none"})
+    attempt(sample, 1, "text\n")
+    out = shell("status", "--base-dir", tmp_path).out
+    assert "Reviews   required: 1; optional: 2, 6, 7; none: 3\n" in out
+    assert out.endswith(
+        "Next     the review of phase 1 Concept Expansion: haytham review 1\n"
+        "Missing  phase 1 Concept Expansion needs 1 more approval\n"
+    )
+    assert shell("approve", "--base-dir", tmp_path).code == 0
+    assert shell("status", "--base-dir", tmp_path).out.endswith("Next  phase 2 Market Research\n")
 
 
 def test_open_review(sample: Sample, shell: Shell) -> None:
