@@ -44,11 +44,16 @@ def test_reference_usage(tmp_path: Path) -> None:
     assert lines[-1] == "  Session completed"
 
 
-def test_orchestrator_goes_on_after_a_failure(tmp_path: Path) -> None:
-    """An agent's failure is saved, and the next opening runs the failed phase again and no other."""
+def test_orchestrator_waits_and_goes_on(tmp_path: Path) -> None:
+    """A reviewer's wish reaches the next attempt; after a failure the failed phase runs again, and no other."""
     lines = output_of("orchestrator_async.py", "base", cwd=tmp_path)
-    assert lines[1:9] == [
+    assert lines[1:15] == [
         "Running phase 1",
+        "Decision about phase 1, attempt 1: retry_with_changes",
+        "Phase 1 is requires_retry",
+        "Running phase 1",
+        "Attempt 2 is asked to: Name the first customer",
+        "Decision about phase 1, attempt 2: approved",
         "Phase 1 is completed",
         "Running phase 2",
         "Attempt 1 stopped: competitor_analysis: try again later",
@@ -56,9 +61,14 @@ def test_orchestrator_goes_on_after_a_failure(tmp_path: Path) -> None:
         "Running phase 2",
         "Phase 2 is completed",
         "Completed phases: [1, 2]",
+        "History, oldest first:",
     ]
-    assert lines[-3:] == [
+    assert [line for line in lines[15:] if "by hand" not in line] == [
+        "  Session session-1 created",
         "  Phase 1 Concept Expansion completed",
+        "  Phase 1 Concept Expansion needs changes",
+        "  Phase 1 Concept Expansion completed",
+        "  Phase 1 Concept Expansion approved",
         "  Phase 2 Market Research failed",
         "  Phase 2 Market Research completed",
     ]
