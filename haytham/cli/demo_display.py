@@ -98,6 +98,7 @@ class Display(Watcher):
         self._print("Or in another terminal:")
         self._print(f"  {self._review_command}")
         self._print("Ctrl-C stops here; nothing is lost, and you can go on later.", "dim")
+        self._print("")
 
     def misunderstood(self, phase: Phase, error: InvalidInput) -> None:  # noqa: ARG002 - the fault names the file
         """Prints what is wrong with the form; the wait goes on."""

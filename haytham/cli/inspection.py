@@ -1,9 +1,9 @@
 """Looks at projects and sessions without changing anything: no recovery, no lock."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from haytham.checkpoint import attempts
 from haytham.checkpoint.checkpoint_manager import LOCK_TIMEOUT
@@ -55,13 +55,19 @@ def attempt_numbers(base_dir: Path, project_id: str, session_id: str, phase: Pha
     return list(attempts.commits(view, phase))
 
 
-def void_decision(base_dir: Path, project_id: str, session_id: str, phase: Phase) -> str | None:
-    """Words the decision that the form of a phase notes as void, and why; None without one, or with a newer one."""
+def previous_decision(base_dir: Path, project_id: str, session_id: str, phase: Phase) -> Mapping[str, Any] | None:
+    """Returns the decision about earlier content that an undecided form notes, or None."""
     form = _session_store(base_dir, project_id, session_id).feedback(phase)
-    previous = form.value.get("previous") if form else None
-    if form is None or previous is None or previous["decision"] != Action.APPROVED:
+    if form is None or reviews.action_of(form.value) is not None:
         return None
-    if reviews.action_of(form.value) is not None or not previous["void_because"]:
+    previous: Mapping[str, Any] | None = form.value.get("previous")
+    return previous
+
+
+def void_decision(base_dir: Path, project_id: str, session_id: str, phase: Phase) -> str | None:
+    """Words the approval that the form of a phase notes as void, and why, or returns None."""
+    previous = previous_decision(base_dir, project_id, session_id, phase)
+    if previous is None or previous["decision"] != Action.APPROVED or not previous["void_because"]:
         return None
     return f"approved by {previous['reviewer'] or 'somebody'}, void because {previous['void_because']}"
 

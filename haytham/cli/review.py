@@ -79,9 +79,11 @@ class Sitting:
         if after is None:
             _say("The form is kept as it is.", self._again())
             return False
-        self._tell_what_happened(before, after)
+        outcome = self._outcome(before, after)
+        if outcome is not None:
+            _say(outcome)
         review_display.show(self._target, after, as_json=as_json)
-        return _is_decided(before, after)
+        return _is_decided(before, after) or self._was_answered(before, after)
 
     def _look(self) -> ReviewRecord | None:
         """Takes in the form through the one reader; None, and the fault kept, if it cannot be understood."""
@@ -106,7 +108,7 @@ class Sitting:
         return None
 
     def _edit(self) -> None:
-        line = self._fault.location.line if self._fault else None
+        line = self._fault.location.line if self._fault else _line_of_action(_bytes(self._form) or b"")
         code = self._editor.edit(self._form, line)
         if code:
             raise InvalidInput(
@@ -125,15 +127,24 @@ class Sitting:
             _say("")
             return False
 
-    def _tell_what_happened(self, before: ReviewRecord | None, after: ReviewRecord) -> None:
+    def _outcome(self, before: ReviewRecord | None, after: ReviewRecord) -> str | None:
+        """Says what came of the editing, where the review itself does not show it."""
+        if _is_decided(before, after):
+            return None
+        if self._was_answered(before, after):
+            return f"Your decision was taken in at once: attempt {after['attempt']} is there, and waits for a review."
         if before and after["attempt"] != before["attempt"]:
-            _say(f"Attempt {after['attempt']} was made while the editor was open; it waits for a review now.")
-        elif inspection.void_decision(self._target.base_dir, *self._target.ids, self._phase) and not _is_decided(
-            before, after
-        ):
-            _say("The outputs have changed, so that the form was issued anew.", self._again())
-        elif not _is_decided(before, after):
-            _say("The form has no decision yet: Action is not set. What you wrote is kept.", self._again())
+            return f"Attempt {after['attempt']} was made while the editor was open; it waits for a review."
+        if before and after["content"] != before["content"]:
+            return "The outputs changed while the editor was open, so that the form was issued anew."
+        return f"The form has no decision yet: Action is not set. What you wrote is kept.\n{self._again()}"
+
+    def _was_answered(self, before: ReviewRecord | None, after: ReviewRecord) -> bool:
+        """Tells whether an orchestrator took in the decision and made a new attempt before the editor was closed."""
+        previous = inspection.previous_decision(self._target.base_dir, *self._target.ids, self._phase)
+        if before is None or previous is None:
+            return False
+        return bool(after["attempt"] > before["attempt"] == previous["attempt"])
 
     def _again(self) -> str:
         return f"haytham review {self._phase.number} opens it again."
@@ -142,6 +153,12 @@ class Sitting:
 def _is_decided(before: ReviewRecord | None, after: ReviewRecord) -> bool:
     """Tells whether there is a decision: a whole one, or one of the several that the phase asks for."""
     return after["decision"] is not None or (before is not None and after["decisions"] != before["decisions"])
+
+
+def _line_of_action(data: bytes) -> int | None:
+    """Returns the line where the decision probably is, for the cursor only."""
+    lines = [number for number, line in enumerate(data.split(b"\n"), 1) if line.startswith(b"- Action:")]
+    return lines[-1] if lines else None
 
 
 def _bytes(path: Path) -> bytes | None:

@@ -28,10 +28,10 @@ _FOLDER = "demo/outputs"
 _CHARACTERS_PER_TOKEN = 4
 _PRICE_IN, _PRICE_OUT = 3e-6, 15e-6  # per token, about what models cost
 _SENT_BACK = 2  # the phase that is sent back once
-_ANSWER = "noted, and taken into account in this attempt."
+_ANSWER = "noted. A model would rework the text below accordingly."
 _CONFESSION = (
-    "The agents of this demo are scripted: they get your words as data, as a model would,\n"
-    "and can only quote them. What follows is their next prepared text."
+    "The agents of this demo are scripted: they get your words as data, as a\n"
+    "model would, and can only quote them. Their next prepared text follows."
 )
 _THINKING = {"market_intelligence": 1.3, "competitor_analysis": 0.9, "niche_identification": 0.8, "synthesis": 1.4}
 

@@ -164,12 +164,16 @@ def test_which_editor(waiting: Sample, tmp_path: Path) -> None:
 
 
 def test_the_line_of_the_fault(waiting: Sample, tmp_path: Path) -> None:
-    """An editor that knows `+LINE` is opened again at the first fault."""
+    """An editor that knows `+LINE` is opened at the decision, or at the first fault."""
     program = tmp_path / "vim"
     program.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/arguments\n')
     program.chmod(0o755)
     path = form(waiting)
-    path.write_text(path.read_text().replace("- Action: -", "- Action: aproved"))
+    line = path.read_text().splitlines().index("- Action: -") + 1
+    assert review(waiting, str(program)).code == 1
+    assert (tmp_path / "arguments").read_text() == f"+{line} {path}\n"
+    (tmp_path / "arguments").unlink()
+    path.write_text("\n" + path.read_text().replace("- Action: -", "- Action: aproved"))
     line = path.read_text().splitlines().index("- Action: aproved") + 1
     assert review(waiting, str(program)).code == 1
     assert (tmp_path / "arguments").read_text().splitlines() == [f"+{line} {path}"]
@@ -190,7 +194,7 @@ def test_content_that_changed_meanwhile(waiting: Sample, tmp_path: Path) -> None
     step = "output = path.with_name('writer.md')\noutput.write_text(output.read_text() + 'more\\n')\n"
     said = review(waiting, editor(tmp_path, step + decides("approved")))
     assert said.code == 1
-    assert said.err.startswith("The outputs have changed, so that the form was issued anew.\n")
+    assert said.err == "The outputs changed while the editor was open, so that the form was issued anew.\n"
     assert "void because the outputs had changed before this decision was saved" in " ".join(said.out.split())
     assert CheckpointManager(waiting.base).get_approved_phases(*waiting.ids) == []
 
@@ -204,8 +208,9 @@ def test_an_orchestrator_was_faster(waiting: Sample, tmp_path: Path) -> None:
         + f"attempt(Sample(base=Path({str(waiting.base)!r}), project='p-1', session='s-1'), 1, 'second\\n')"
     )
     said = review(waiting, editor(tmp_path, step))
-    assert said.code == 1
-    assert said.err == "Attempt 2 was made while the editor was open; it waits for a review now.\n"
+    assert said.code == 0
+    assert said.err == "Your decision was taken in at once: attempt 2 is there, and waits for a review.\n"
+    assert "Phase 1 Concept Expansion, attempt 2\nDecision  none yet\n" in said.out
 
 
 def test_no_guess_between_two_phases(tmp_path: Path, shell: Shell) -> None:
