@@ -43,9 +43,14 @@ def _outputs(view: SessionView, phase: Phase, commit: str) -> dict[str, str]:
 
 def _file_diff(name: str, old: str, new: str, older: int, newer: int) -> str:
     lines = difflib.unified_diff(
-        old.splitlines(keepends=True),
-        new.splitlines(keepends=True),
+        _lines(old),
+        _lines(new),
         f"attempt {older}/{name}",
         f"attempt {newer}/{name}",
     )
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+
+
+def _lines(text: str) -> list[str]:
+    """Splits at line breaks and nothing else; a form feed is part of its line."""
+    return [f"{line}\n" for line in text.split("\n")[:-1]] + ([last] if (last := text.rpartition("\n")[2]) else [])

@@ -3,7 +3,7 @@
 import json
 import shutil
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -59,16 +59,25 @@ class ProjectManager:
             raise InvalidInput(f"project {project_id!r} exists already.", hint="repeat the call.")
         return projects.record(value)
 
-    def start_session(self, project_id: str, workflow_type: str = _DEFAULT_WORKFLOW) -> SessionStart:
+    def start_session(
+        self,
+        project_id: str,
+        workflow_type: str = _DEFAULT_WORKFLOW,
+        *,
+        review: str | Mapping[int, str] | None = None,
+    ) -> SessionStart:
         """Makes a session of a project and returns what it is called.
 
         Its mode is the project's or, where the workflow has no such mode, the workflow's own default.
+        `review` gives it other review policies than the workflow, as in `create_session`.
         """
         project = self._store(project_id).project().value
         metadata, workflow = project["metadata"], self.sessions.workflow(workflow_type)
         mode = metadata["execution_mode"] if metadata["execution_mode"] in workflow.modes else workflow.default_mode
         session_id = f"session-{self._new_id()[:12]}"
-        folder = self.sessions.create_session(project_id, session_id, metadata["user_id"], workflow_type, mode)
+        folder = self.sessions.create_session(
+            project_id, session_id, metadata["user_id"], workflow_type, mode, review=review
+        )
         trailers = {"Session": session_id, "Workflow": workflow_type, "Status": "in_progress"}
         note = messages.message(f"Session {session_id} started", trailers=trailers)
         self._change(project_id, note, current_session=session_id)
