@@ -446,7 +446,7 @@ class CheckpointManager:
         return SessionWriter(store, self.clock(), self._identity())
 
     def _view(self, project_id: str, session_id: str) -> SessionView:
-        return SessionView(self._opened_store(project_id, session_id), self.clock())
+        return SessionView(self._opened_store(project_id, session_id), self.clock(), self._identity())
 
     def _settled(self, project_id: str, session_id: str) -> SessionView:
         """Returns a view of a session after taking in what people did to its documents."""
@@ -474,13 +474,19 @@ class CheckpointManager:
 
     @contextmanager
     def _writing(self, project_id: str, session_id: str) -> Iterator[SessionWriter]:
-        """Holds a session for one change, recovered if this is the first or if the writer before died."""
+        """Holds a session for one change, after taking in what people decided.
+
+        It is recovered if this is the first change or if the writer before died.
+        """
         store = self._store(project_id, session_id)
         with store.locked() as died:
             store.history.check_branch()  # before anything is written: somebody may have switched to another branch
             if died or store.folder not in self._opened:
                 self._opened[store.folder] = recovery.recover(self._writer(store))
+            writer = self._writer(store)
+            decided = review_desk.settle(writer) if review_desk.has_new_forms(writer) else []
             yield self._writer(store)
+        self._tell(project_id, session_id, decided)
 
     def _phases(self, store: SessionStore) -> tuple[Phase, ...]:
         return store.workflow.phases_in(store.manifest().value["metadata"]["execution_mode"])

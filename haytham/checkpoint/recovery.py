@@ -1,11 +1,12 @@
 """Finishes what a crash left between two steps of a save, or names it; leaves people's own edits alone."""
 
+from haytham.checkpoint import review_desk
 from haytham.checkpoint.session_view import SessionView
 from haytham.checkpoint.session_writer import SessionWriter
 from haytham.documents.document import Document
 from haytham.documents.reader import read
 from haytham.documents.renderer import checked
-from haytham.domain import messages, progress
+from haytham.domain import messages, progress, reviews
 from haytham.domain.choices import PhaseStatus
 from haytham.domain.errors import HaythamError, InvalidInput, NotFound
 from haytham.domain.records import RecoveryReport
@@ -13,7 +14,7 @@ from haytham.domain.workflow import Phase
 from haytham.storage import layout
 from haytham.storage.history import blob_id
 from haytham.storage.session_store import SessionStore, name_in
-from haytham.storage.store import HAYTHAM, CommitNote
+from haytham.storage.store import CommitNote
 
 
 def recover(writer: SessionWriter) -> RecoveryReport:
@@ -61,11 +62,11 @@ def _finish_documents(writer: SessionWriter) -> list[str]:
     finished = []
     for phase in recorded:
         feedback = name_in(phase, layout.FEEDBACK_FILE)
-        if _ours(writer.store, [feedback]) and (document := writer.store.feedback(phase)) is not None:
-            if not document.value["review"]["reviewed"]:
-                continue
-            writer.save_feedback(phase, document.value, HAYTHAM, str(document.value["review"]["reviewer"]))
+        document = writer.store.feedback(phase) if _ours(writer.store, [feedback]) else None
+        if document is not None and document.value["review"]["reviewed"]:
+            review_desk.finish(writer, phase, document.value)
             finished.append(f"{feedback} was decided but not committed")
+        finished += _finish_reviews(writer, phase)
     names = [name for phase in recorded for name in writer.store.files_of(phase)]
     if PhaseStatus.IN_PROGRESS not in statuses.values():
         names.append(layout.MANIFEST_FILE)
@@ -74,6 +75,17 @@ def _finish_documents(writer: SessionWriter) -> list[str]:
         writer.store.commit(tuple(dict.fromkeys([*ours, layout.MANIFEST_FILE])), CommitNote(message=note))
         finished += [f"{name} was written but not committed" for name in ours]
     return finished
+
+
+def _finish_reviews(writer: SessionWriter, phase: Phase) -> list[str]:
+    """Finishes what one of several reviewers decided, where only their own file was written."""
+    folder = name_in(phase, layout.REVIEWS_FOLDER)
+    ours = _ours(writer.store, [name for name in writer.store.files_of(phase) if name.startswith(f"{folder}/")])
+    for name in ours:
+        document = writer.store.document("user_feedback", name)
+        if document is not None and reviews.is_about(document.value, phase, writer.content(phase)):
+            review_desk.finish(writer, phase, document.value)
+    return [f"{name} was decided but not committed" for name in ours]
 
 
 def _status(writer: SessionWriter, phase: Phase) -> PhaseStatus:

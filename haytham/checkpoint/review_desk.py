@@ -8,11 +8,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from haytham.checkpoint.session_view import SessionView
-from haytham.checkpoint.session_writer import SessionWriter
-from haytham.documents.document import Document
+from haytham.checkpoint.session_writer import CHANGED, SessionWriter
 from haytham.domain import reviews
 from haytham.domain.choices import Action, PhaseStatus
-from haytham.domain.errors import InvalidInput
+from haytham.domain.errors import Conflict, InvalidInput
 from haytham.domain.identifiers import check_line
 from haytham.domain.records import RetryRequest, ReviewRecord
 from haytham.domain.reviews import Reviewer
@@ -25,8 +24,10 @@ Value = Mapping[str, Any]
 
 _NAMED = re.compile(r"(?P<name>[^<>]+)<(?P<email>[^<>\s]*)>\Z")
 
-CHANGED = "the outputs changed after this decision"
 UNSEEN = "the outputs had changed before this decision was saved"
+EXPIRED = "the approval has expired"
+
+_TRIES = 5
 
 
 def is_settled(writer: SessionWriter) -> bool:
@@ -34,23 +35,33 @@ def is_settled(writer: SessionWriter) -> bool:
     return all(_matter(writer, phase) is None for phase in writer.phases)
 
 
+def has_new_forms(writer: SessionWriter) -> bool:
+    """Tells whether anybody wrote in a form; quicker than `is_settled`, which looks at the outputs too."""
+    return bool(writer.store.edited_by_hand([name_in(phase, layout.FEEDBACK_FILE) for phase in writer.phases]))
+
+
 def settle(writer: SessionWriter) -> list[Phase]:
     """Takes in everything that people did; returns the phases about which a decision was recorded."""
-    decided = []
-    for phase in writer.phases:
+    return [phase for phase in writer.phases if _settle_phase(writer, phase)]
+
+
+def _settle_phase(writer: SessionWriter, phase: Phase) -> bool:
+    """Takes in what people did to one phase; tells whether that was a decision.
+
+    Whoever saves the form at the same moment is read once more; one who does so again and again is left for later.
+    """
+    for _ in range(_TRIES):
         matter = _matter(writer, phase)
-        if isinstance(matter, Action):
-            decided.append(phase)
-            _record(writer, phase, matter)
-        elif matter:
-            writer.reissue_form(phase, matter)
-    return decided
-
-
-def reviewer_of(writer: SessionWriter, given: str | None, role: str | None) -> Reviewer:
-    """Returns who decides: the one given, or the user as git knows them, or the session's user."""
-    name = given or writer.person.name.strip() or writer.identity["user_id"]
-    return Reviewer(name=name, role=role)
+        try:
+            if isinstance(matter, Action):
+                _record(writer, phase, matter)
+            elif matter:
+                writer.reissue_form(phase, matter)
+        except Conflict:
+            writer.store.read_anew()
+            continue
+        return isinstance(matter, Action)
+    return False
 
 
 def _matter(writer: SessionWriter, phase: Phase) -> Action | str | None:
@@ -68,8 +79,11 @@ def _matter(writer: SessionWriter, phase: Phase) -> Action | str | None:
     is_new = action is not None and bool(writer.store.edited_by_hand([name]))
     if is_new and (is_current or action is not Action.APPROVED):
         return action
-    if is_current or status is not PhaseStatus.COMPLETED:
+    if status is not PhaseStatus.COMPLETED:
         return None
+    if is_current:
+        is_over = action is Action.APPROVED and reviews.is_expired(phase.approvals, feedback.value, writer.instant)
+        return EXPIRED if is_over else None
     return UNSEEN if is_new else CHANGED
 
 
@@ -77,35 +91,33 @@ def _record(writer: SessionWriter, phase: Phase, action: Action) -> None:
     feedback = writer.store.feedback(phase)
     if feedback is None:
         return
-    value = _signed(writer, feedback, action)
-    writer.save_feedback(phase, value, writer.person, f"{value['review']['reviewer']} <{writer.person.email}>")
-
-
-def _signed(writer: SessionWriter, feedback: Document, action: Action) -> dict[str, Any]:
     review = feedback.value["review"]
-    return reviews.recorded(feedback.value, action, writer.now, reviewer_of(writer, review["reviewer"], review["role"]))
+    author = _named(review["reviewer"], writer.person)
+    value = reviews.recorded(feedback.value, action, writer.now, Reviewer(name=author.name, role=review["role"]))
+    writer.save_feedback(phase, value, author, in_the_form=True)
+
+
+def finish(writer: SessionWriter, phase: Phase, value: Value) -> None:
+    """Commits a decision that was written, and does what follows from it."""
+    writer.save_feedback(phase, value, _named(value["review"]["reviewer"], writer.person), in_the_form=True)
 
 
 def decide(writer: SessionWriter, phase: Phase, value: Value, given: str | None, role: str | None) -> None:
     """Records a decision that was given in code, or notes an undecided review."""
     action = reviews.action_of(value)
-    person = person_of(given, writer.person)
-    if action is None:
-        writer.save_feedback(phase, value, person, person.name)
-        return
-    reviewer = Reviewer(name=(person.name.strip() or writer.identity["user_id"]), role=role)
-    signed = reviews.recorded(value, action, writer.now, reviewer)
-    writer.save_feedback(phase, signed, person, f"{reviewer.name} <{person.email}>")
+    author = _named(None if given is None else check_line(given, "reviewer"), writer.person)
+    if action is not None:
+        value = reviews.recorded(value, action, writer.now, Reviewer(name=author.name, role=role))
+    writer.save_feedback(phase, value, author, in_the_form=False)
 
 
-def person_of(given: str | None, default: Person) -> Person:
-    """Reads `Name <address>` or a name; None is the default."""
-    if given is None:
-        return default
-    match = _NAMED.match(check_line(given, "reviewer"))
-    if match is None:
-        return Person(name=given, email="")
-    return Person(name=match["name"].strip(), email=match["email"])
+def _named(given: str | None, person: Person) -> Person:
+    """Returns who decides: the one given, as `Name <address>` or by name alone, or else the user as git knows them."""
+    plain = "".join(char for char in given or "" if char.isprintable()).strip()
+    if plain in {"", person.name, str(person)}:
+        return person
+    match = _NAMED.match(plain)
+    return Person(name=match["name"].strip(), email=match["email"]) if match else Person(name=plain, email="")
 
 
 def record(view: SessionView, phase: Phase) -> ReviewRecord:

@@ -13,6 +13,7 @@ from haytham.domain.content import Content
 from haytham.domain.errors import GateClosed, InvalidInput, Location, NotFound
 from haytham.domain.workflow import Phase, Workflow
 from haytham.storage import layout
+from haytham.storage.history import Person
 from haytham.storage.session_store import SessionStore, name_in
 
 Value = Mapping[str, Any]
@@ -21,12 +22,14 @@ Value = Mapping[str, Any]
 class SessionView:
     """What a session's documents say, each read once. Make a new one to see later changes."""
 
-    def __init__(self, store: SessionStore, now: datetime) -> None:
+    def __init__(self, store: SessionStore, now: datetime, person: Person | None = None) -> None:
         self.store = store
         self.instant = now
         self.now = instants.text_of(now)
         self.manifest = self._manifest_document()
         self.identity: dict[str, Any] = dict(self.manifest.value["metadata"])
+        is_known = person is not None and bool(person.name.strip())
+        self.person = person if person and is_known else Person(name=self.identity["user_id"], email="")
 
     @cached_property
     def workflow(self) -> Workflow:
@@ -68,8 +71,10 @@ class SessionView:
         content = self.content(phase)
         found = self.store.reviews(phase)
         feedback = self.store.feedback(phase)
-        if feedback is not None:
-            found[str(feedback.value["review"]["reviewer"])] = feedback.value
+        if feedback is not None and reviews.action_of(feedback.value):
+            name = feedback.value["review"]["reviewer"] or self.person.name  # as it will be signed: nobody counts twice
+            found.pop(name, None)  # the form comes last
+            found[name] = feedback.value
         return [each for each in found.values() if reviews.action_of(each) and reviews.is_about(each, phase, content)]
 
     def missing_approval(self, phase: Phase) -> str | None:
@@ -91,10 +96,17 @@ class SessionView:
             if lacking := self._lacking(earlier):
                 raise self._closed(f"phase {phase.number} may not start", earlier, lacking)
 
+    def check_skip(self, phase: Phase) -> None:
+        """Raises GateClosed if only a reviewer may skip this phase: a required review of what it produced is open."""
+        is_reviewed = self.status(phase) in {PhaseStatus.COMPLETED, PhaseStatus.REQUIRES_RETRY}
+        if phase.review is ReviewPolicy.REQUIRED and is_reviewed and (lacking := self.missing_approval(phase)):
+            raise self._closed(f"phase {phase.number} may be skipped only by its review", phase, lacking)
+
     def check_all_gates(self) -> None:
         """Raises GateClosed if any phase that ran requires a review that is missing."""
         for phase in self.phases:
-            has_gate = phase.review is ReviewPolicy.REQUIRED and self.status(phase) is PhaseStatus.COMPLETED
+            is_reviewed = self.status(phase) in {PhaseStatus.COMPLETED, PhaseStatus.REQUIRES_RETRY}
+            has_gate = phase.review is ReviewPolicy.REQUIRED and is_reviewed
             if has_gate and (lacking := self.missing_approval(phase)):
                 raise self._closed("the session may not be completed", phase, lacking)
 
@@ -119,18 +131,28 @@ class SessionView:
 
     def plan(self) -> list[staleness.Step]:
         """Lists what is left to do, in order, and why."""
-        required = [phase for phase in self.phases if phase.review is ReviewPolicy.REQUIRED]
-        waiting = {
-            phase.number: f"it needs {lacking}"
-            for phase in required
-            if self.status(phase) is PhaseStatus.COMPLETED and (lacking := self.missing_approval(phase))
-        }
+        if self.identity["closed"] is not None:
+            return []
+        waiting = {phase.number: lacking for phase in self.phases if (lacking := self._open_gate(phase))}
         requested = {phase.number: len(self._requested(phase)) for phase in self.phases}
         return staleness.plan(self.phases, self.store.checkpoints(self.phases), self.stale(), waiting, requested)
 
     def _requested(self, phase: Phase) -> list[str]:
-        feedback = self.store.feedback(phase)
+        try:
+            feedback = self.store.feedback(phase)
+        except InvalidInput:
+            return []
         return list(feedback.value["requested_changes"]) if feedback else []
+
+    def _open_gate(self, phase: Phase) -> str | None:
+        """Returns what a completed phase waits for whose review is required, or None."""
+        if phase.review is not ReviewPolicy.REQUIRED or self.status(phase) is not PhaseStatus.COMPLETED:
+            return None
+        try:
+            lacking = self.missing_approval(phase)
+        except InvalidInput:
+            return "its form cannot be understood"
+        return f"it needs {lacking}" if lacking else None
 
     # The manifest
 

@@ -1,7 +1,6 @@
 """Changes one session under its lock: documents, a fresh manifest and, where it counts, a commit."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
 from typing import Any
 
 from haytham.checkpoint.session_view import SessionView
@@ -15,25 +14,26 @@ from haytham.domain.errors import InvalidInput
 from haytham.domain.workflow import Phase
 from haytham.storage import files, layout
 from haytham.storage.history import Person
-from haytham.storage.session_store import SessionStore, name_in
+from haytham.storage.session_store import name_in
 from haytham.storage.store import HAYTHAM, CommitNote
 
 Value = Mapping[str, Any]
 
+ATTEMPT = "there is a new attempt"
+CHANGED = "the outputs changed after this decision"
+
 
 class SessionWriter(SessionView):
     """One change of one session. Make it under the store's lock, use it once."""
-
-    def __init__(self, store: SessionStore, now: datetime, person: Person | None = None) -> None:
-        super().__init__(store, now)
-        self.person = person or HAYTHAM
 
     def save_checkpoint(self, phase: Phase, said: checkpoints.Report, outputs: Iterable[Value] = ()) -> None:
         """Records how a phase stands, together with outputs of its agents that were not saved before."""
         before = self.store.checkpoint(phase)
         status = progress.status_of(before.value if before else None)
         check_transition(status, said.status, phase.number)
-        if said.status not in {PhaseStatus.PENDING, PhaseStatus.SKIPPED}:
+        if said.status is PhaseStatus.SKIPPED:
+            self.check_skip(phase)
+        elif said.status is not PhaseStatus.PENDING:
             self.check_gate(phase)
         value = checkpoints.value(
             phase,
@@ -58,9 +58,9 @@ class SessionWriter(SessionView):
         files_ = {f"{each.value['metadata']['agent']}.md": each for each in outputs}
         content = self._content_with(phase, files_)
         contents = {name_in(phase, name): each for name, each in files_.items()}
-        contents[name_in(phase, layout.CHECKPOINT_FILE)] = document
-        if status is PhaseStatus.COMPLETED:
+        if status is PhaseStatus.COMPLETED:  # before the checkpoint: a person may be writing in it, and then this fails
             contents |= self._form(phase, content, value["metadata"]["retry_count"])
+        contents[name_in(phase, layout.CHECKPOINT_FILE)] = document
         note = messages.phase(phase, value, content.hash, recovered=recovered) if status.is_recorded else None
         self._save(contents, {phase.number: value}, note, self._outputs_of(phase) if note else ())
 
@@ -76,14 +76,18 @@ class SessionWriter(SessionView):
             return
         execution = value["execution"]
         filled = checkpoints.with_tokens(checkpoint.value, agent, execution["input_tokens"], execution["output_tokens"])
-        contents = {name: document, name_in(phase, layout.CHECKPOINT_FILE): checkpoint.replaced(filled)}
         content = self._content_with(phase, {f"{agent}.md": document})
+        contents = {name: document}
         if progress.status_of(checkpoint.value) is PhaseStatus.COMPLETED:
-            contents |= self._form(phase, content, filled["metadata"]["retry_count"])
+            contents |= self._form(phase, content, filled["metadata"]["retry_count"], CHANGED)
+        contents[name_in(phase, layout.CHECKPOINT_FILE)] = checkpoint.replaced(filled)
         self._save(contents, {phase.number: filled}, messages.output(phase, agent, content.hash))
 
-    def save_feedback(self, phase: Phase, value: Value, author: Person, reviewed_by: str) -> None:
-        """Records what a person wrote about a phase, and what follows from their decision, as one commit of theirs."""
+    def save_feedback(self, phase: Phase, value: Value, author: Person, *, in_the_form: bool) -> None:
+        """Records what a person wrote about a phase, and what follows from their decision, as one commit of theirs.
+
+        What they wrote `in_the_form` is in the value; anything else that stands there is somebody's draft.
+        """
         before = self.store.feedback(phase)
         name = name_in(phase, layout.FEEDBACK_FILE)
         action = reviews.action_of(value)
@@ -92,21 +96,24 @@ class SessionWriter(SessionView):
         contents: dict[str, Document] = {}
         if action and checkpoint and (after := self._after_decision(checkpoint.value, action)):
             changed[phase.number] = after
-            contents[name_in(phase, layout.CHECKPOINT_FILE)] = checkpoint.replaced(after)
             value = _bounded(value, after)
-        note = messages.review(phase, value, reviewed_by)
+        note = messages.review(phase, value, str(author))
         if action and not phase.approvals.is_single:
-            own = self.store.review_name(phase, reviewed_by)
+            own = self.store.review_name(phase, value["review"]["reviewer"])
             files.make_folder(self.store.path(own).parent)
+            self.store.bytes_of(own)
             contents[own] = Document(kind="user_feedback", value=value)
             value = self._for_the_next_reviewer(phase, value)
+        # In this order a crash, or a person who is just writing in the form, leaves the decision where it can be found.
         contents[name] = before.replaced(value) if before else Document(kind="user_feedback", value=value)
-        self._save(contents, changed, note, author=author, carried=(name,))
+        if changed and checkpoint:
+            contents[name_in(phase, layout.CHECKPOINT_FILE)] = checkpoint.replaced(changed[phase.number])
+        self._save(contents, changed, note, author=author, carried=(name,) if in_the_form else ())
 
     def reissue_form(self, phase: Phase, why: str) -> None:
         """Writes the form anew for content that changed, with what was decided about the old one noted in it."""
         content = self.content(phase)
-        contents = self._form(phase, content, self.retries_used(phase), why)
+        contents = self._form(phase, content, self.retries_used(phase), why, anew=True)
         outputs = [name_in(phase, name) for name in self.store.output_names(phase)]
         if edited := self.store.edited_by_hand(outputs):
             self.store.commit(tuple(edited), CommitNote(message=messages.edit(edited, phase), author=self.person))
@@ -166,14 +173,16 @@ class SessionWriter(SessionView):
 
     def _after_decision(self, checkpoint: Value, action: Action) -> Value | None:
         """Returns the checkpoint as a decision leaves it, or None if the decision leaves it as it is."""
-        if action is Action.RETRY_WITH_CHANGES:
-            used = checkpoint["metadata"]["retry_count"]
-            if used >= self.workflow.max_retries:
-                return checkpoints.with_status(checkpoint, PhaseStatus.FAILED, f"max_retries_exceeded: {used} retries")
-            return checkpoints.with_status(checkpoint, PhaseStatus.REQUIRES_RETRY)
+        if action is Action.APPROVED:
+            return None
         if action is Action.SKIP_PHASE:
             return checkpoints.with_status(checkpoint, PhaseStatus.SKIPPED)
-        return None
+        used = checkpoint["metadata"]["retry_count"]
+        if action is Action.RETRY_WITH_CHANGES and used < self.workflow.max_retries:
+            return checkpoints.with_status(checkpoint, PhaseStatus.REQUIRES_RETRY)
+        if progress.status_of(checkpoint) is PhaseStatus.FAILED:
+            return None
+        return checkpoints.with_status(checkpoint, PhaseStatus.FAILED, f"max_retries_exceeded: {used} retries")
 
     def _for_the_next_reviewer(self, phase: Phase, decided: Value) -> Value:
         """Returns the form with this decision listed in it: empty again while more approvals are missing."""
@@ -187,11 +196,11 @@ class SessionWriter(SessionView):
         return {**fresh, "subject": decided["subject"], "decisions": rows}
 
     def _form(
-        self, phase: Phase, content: Content, retry_count: int, why: str = "a new attempt"
+        self, phase: Phase, content: Content, retry_count: int, why: str = ATTEMPT, *, anew: bool = False
     ) -> dict[str, Document]:
-        """Returns the form to write, if there is one: a form about the present content is left as it is."""
+        """Returns the form to write, if there is one: the right one is left as it is, unless it is wanted anew."""
         before = self.store.feedback(phase)
-        if before is not None and reviews.is_about(before.value, phase, content):
+        if before is not None and not anew and reviews.fits(before.value, phase, content, retry_count):
             return {}
         value = reviews.form(phase, content, retry_count, before.value if before else None, why)
         document = before.replaced(value) if before else Document(kind="user_feedback", value=value)

@@ -32,7 +32,7 @@ def until_decided(
         folder,
         debounce=_DEBOUNCE,
         step=_STEP,
-        rust_timeout=_LOOK_AGAIN,
+        rust_timeout=_LOOK_AGAIN if timeout is None else max(1, min(_LOOK_AGAIN, int(timeout * 1000))),
         yield_on_timeout=True,
         stop_event=stopping,
         recursive=False,

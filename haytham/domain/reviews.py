@@ -34,6 +34,7 @@ def form(
     """Builds the form for the present content of a phase.
 
     A draft in the form before stays in its place; a decision becomes its "Previous Review", with why it is void.
+    Decisions of others about another content are not listed any more: each is still in its own file.
     """
     fresh: dict[str, Any] = {
         "review": {"reviewed": False, "approved": False, "timestamp": None, "reviewer": None, "role": None},
@@ -46,7 +47,8 @@ def form(
         return fresh
     if action_of(before) is not None:
         return {**fresh, "previous": _previous(before, why)}
-    return {**before, "action": fresh["action"], "subject": fresh["subject"]}
+    draft = {key: part for key, part in before.items() if key != "decisions" or is_about(before, phase, content)}
+    return {**draft, "action": fresh["action"], "subject": fresh["subject"]}
 
 
 def subject(phase: Phase, content: Content, retry_count: int, before: Value | None = None) -> dict[str, Any]:
@@ -141,6 +143,15 @@ def recorded(feedback: Value, action: Action, now: str, reviewer: Reviewer) -> d
     return {**feedback, "review": review, "action": {**feedback["action"], "action": action.value}}
 
 
+def fits(feedback: Value, phase: Phase, content: Content, retry_count: int) -> bool:
+    """Tells whether this is the right form for a phase that was just completed.
+
+    An approval holds for any attempt that gives the same content; any other decision has been answered by this attempt.
+    """
+    action, is_of_this = action_of(feedback), feedback["subject"]["attempt"] > retry_count
+    return is_about(feedback, phase, content) and (action is Action.APPROVED or (action is None and is_of_this))
+
+
 def is_approval(feedback: Value, phase: Phase, content: Content) -> bool:
     """Tells whether this feedback approves exactly this content of this phase."""
     return action_of(feedback) is Action.APPROVED and is_about(feedback, phase, content)
@@ -161,13 +172,21 @@ def missing(approvals: Approvals, decisions: Iterable[Value], now: datetime) -> 
     for each in known:
         if action_of(each) not in {None, Action.APPROVED}:
             return f"{_who(each)} decided {action_of(each)}"
-    valid = [each for each in known if action_of(each) is Action.APPROVED and not _expired(approvals, each, now)]
+    valid = [each for each in known if action_of(each) is Action.APPROVED and not is_expired(approvals, each, now)]
     roles = {each["review"]["role"] for each in valid}
     absent = [role for role in approvals.roles if role not in roles]
     if absent:
         return f"an approval in the role {', '.join(absent)}"
     short = approvals.minimum - len(valid)
     return f"{short} more approval{'s' if short != 1 else ''}" if short > 0 else None
+
+
+def is_expired(approvals: Approvals, feedback: Value, now: datetime) -> bool:
+    """Tells whether a decision is older than the phase lets it hold."""
+    if approvals.expires_after_days is None or feedback["review"]["timestamp"] is None:
+        return False
+    given = instants.parse(feedback["review"]["timestamp"], "timestamp")
+    return now - given > timedelta(days=approvals.expires_after_days)
 
 
 def decision_row(feedback: Value) -> dict[str, Any]:
@@ -255,13 +274,6 @@ def _since(before: Value | None, name: str, digest: str) -> str:
         return "unchanged" if same else "changed"
     known = str(rows[name]["since"])
     return known if same or known == "new" else "changed"
-
-
-def _expired(approvals: Approvals, feedback: Value, now: datetime) -> bool:
-    if approvals.expires_after_days is None or feedback["review"]["timestamp"] is None:
-        return False
-    given = instants.parse(feedback["review"]["timestamp"], "timestamp")
-    return now - given > timedelta(days=approvals.expires_after_days)
 
 
 def _who(feedback: Value) -> str:

@@ -64,7 +64,7 @@ class Store:
                 hint="the documents are untouched; restore the folder .git from a copy or a clone.",
             )
         with locks.held(self.history.git_folder, self._lock_timeout, self._clock) as died:
-            self._read.clear()
+            self.read_anew()
             self._rescue()
             with self.history.kept_open():
                 if died:
@@ -72,9 +72,19 @@ class Store:
                 yield died
 
     def sweep(self) -> list[Path]:
-        """Removes temporary files and locks of dead writers; call it only under the lock."""
+        """Removes temporary files and locks of dead writers, and mends the index; call it only under the lock."""
         subfolders = [path for path in self.folder.iterdir() if path.is_dir() and path.name != ".git"]
-        return files.sweep([self.folder, *subfolders]) + self.history.sweep()
+        removed = files.sweep([self.folder, *subfolders]) + self.history.sweep()
+        self._mend_index()
+        return removed
+
+    def _mend_index(self) -> None:
+        """Brings into the index what a crash left out of it, so that `git status` is clean for people."""
+        outdated = self.history.outdated_in_index()
+        found = {name: self.bytes_of(name) for name in outdated}
+        mended = {name: data for name, data in found.items() if data is not None and blob_id(data) == outdated[name]}
+        if mended:
+            self.history.refresh_index(mended)
 
     def path(self, name: str) -> Path:
         """Returns the place of a file, given its name inside the folder."""
@@ -85,6 +95,10 @@ class Store:
         if name not in self._read:
             self._read[name] = files.read_bytes(self.path(name))
         return self._read[name]
+
+    def read_anew(self) -> None:
+        """Forgets what was read, so that the files are read as they are now."""
+        self._read.clear()
 
     def document(self, kind: str, name: str) -> Document | None:
         """Reads a document, or returns None if it is not there; raises InvalidDocument if it cannot be understood."""
@@ -103,6 +117,8 @@ class Store:
         """
         expected = {self.path(name): data for name, data in self._read.items() if name in contents}
         paths = {self.path(name): data for name, data in contents.items()}
+        if note is None:
+            self.history.check()  # a commit does so by itself
         self._note_coming(contents)
         if note is None:
             files.write(paths, expected, self._held)
@@ -141,20 +157,21 @@ class Store:
         for name in names:
             data = self.bytes_of(name)
             found = blob_id(data) if data is not None else None
-            if found not in {committed.get(name), written.get(name)}:
+            if found != committed.get(name) and found not in written.get(name, ()):
                 edited.append(name)
         return edited
 
     def _rescue(self) -> None:
         """Puts beside its document what an editor wrote into a file that we had replaced under its hands."""
-        for name, kept in swaps.release(self._held):
-            place = self.path(f"{name}.rescued-{secrets.token_hex(4)}")
-            kept.rename(place)
-            files.flush_folder(place.parent)
+        with files.translating():
+            for name, kept in swaps.release(self._held):
+                place = self.path(f"{name}.rescued-{secrets.token_hex(4)}")
+                kept.rename(place)
+                files.flush_folder(place.parent)
 
     # The note of what we wrote but have not committed yet
 
-    def _written(self) -> dict[str, str]:
+    def _written(self) -> dict[str, list[str]]:
         try:
             note = json.loads(files.read_bytes(self.history.git_folder / _NOTE) or b"{}")
         except ValueError:  # torn by a crash
@@ -162,7 +179,10 @@ class Store:
         return note if isinstance(note, dict) else {}
 
     def _note_coming(self, contents: Mapping[str, bytes]) -> None:
-        self._write_note(self._written() | {name: blob_id(data) for name, data in contents.items()})
+        """Notes what is coming beside what we wrote last: until the file is replaced, that is still there."""
+        written = self._written()
+        coming = {name: [*written.get(name, ())[-1:], blob_id(data)] for name, data in contents.items()}
+        self._write_note(written | coming)
 
     def _forget(self, names: Mapping[str, object]) -> None:
         written = self._written()
@@ -170,5 +190,5 @@ class Store:
         if left != written:
             self._write_note(left)
 
-    def _write_note(self, note: Mapping[str, str]) -> None:
+    def _write_note(self, note: Mapping[str, list[str]]) -> None:
         files.write_cache(self.history.git_folder / _NOTE, json.dumps(note).encode())

@@ -270,18 +270,38 @@ def _crlf(path: Path) -> None:
     path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
 
 
-EDITS: list[tuple[str, Callable[[Path], None]]] = [
+OUTPUT_EDITS: list[tuple[str, Callable[[Path], None]]] = [
     (f"{PHASE}/market_intelligence.md", _add_section),
     (f"{PHASE}/market_intelligence.md", _crlf),
+]
+OTHER_EDITS: list[tuple[str, Callable[[Path], None]]] = [
     (CHECKPOINT, _add_section),
     (CHECKPOINT, _crlf),
     (FEEDBACK, _add_section),
     (FEEDBACK, _crlf),
     (MANIFEST, _add_section),
 ]
+EDITS = OUTPUT_EDITS + OTHER_EDITS
 
 
-@pytest.mark.parametrize(("name", "edit"), EDITS)
+@pytest.mark.parametrize(("name", "edit"), OUTPUT_EDITS)
+def test_edit_of_an_output_is_kept_and_asks_for_a_review(after: Path, name: str, edit: Callable[[Path], None]) -> None:
+    """What a person made of an output stays byte for byte, goes into history, and the form is about it then."""
+    edit(after / name)
+    theirs = (after / name).read_bytes()
+    manager = _again(after)
+    assert [name] == manager.recover(*AT)["edited_files"]
+    state = manager.load_session(*AT)
+    assert ([], []) == (state["edited_files"], state["recovered"])
+    assert theirs == (after / name).read_bytes()
+    assert [f"{name} as edited by hand", "Phase 2 Market Research asks for a new review"] == subjects(after)[-2:]
+    assert manager.load_feedback(*AT, 2)["is_current"]
+    head = git(after, "rev-parse", "HEAD")
+    _again(after).load_session(*AT)
+    assert head == git(after, "rev-parse", "HEAD")
+
+
+@pytest.mark.parametrize(("name", "edit"), OTHER_EDITS)
 def test_edit_stays_byte_for_byte_and_is_reported(after: Path, name: str, edit: Callable[[Path], None]) -> None:
     """What a person changed and nobody committed is left alone, however often the session is opened."""
     assert _again(after).load_session(*AT)["edited_files"] == []
@@ -351,7 +371,8 @@ def test_decision_written_in_an_editor_counts(after: Path) -> None:
         text = text.replace(old, new)
     path.write_text(text.replace("- Action: -", "- Action: approved"), encoding="utf-8")
     assert manager.get_approved_phases(*AT) == [2]
-    assert manager.load_session(*AT)["edited_files"] == [FEEDBACK]
+    assert manager.load_session(*AT)["edited_files"] == []
+    assert subjects(after)[-1] == "Phase 2 Market Research approved"
 
 
 def test_edit_of_an_output_voids_the_approval(after: Path) -> None:

@@ -88,10 +88,10 @@ def test_every_decision(decision: str | None) -> None:
 def test_way_out() -> None:
     """Every problem of every broken form has a line; and a typo is answered with what may have been meant."""
     expectations = {path.stem: path.with_suffix(".expected.txt").read_text(encoding="utf-8") for path in _BROKEN}
-    assert [] == [name for name, text in expectations.items() if ", line " not in text]
+    assert [name for name, text in expectations.items() if ", line " not in text] == []
     typos = [name for name in expectations if name.endswith("_typo")]
     assert len(typos) >= 5
-    assert [] == [name for name in typos if "did you mean" not in expectations[name]]
+    assert [name for name in typos if "did you mean" not in expectations[name]] == []
 
 
 def test_files() -> None:

@@ -98,7 +98,9 @@ def test_rounded_seconds_are_a_view() -> None:
 
 def test_state_tells_what_the_manifest_says() -> None:
     """`load_session` hands out plain values with numbers as keys."""
-    state = progress.state(_manifest({1: "completed", 2: "failed"}), edited_files=["x.md"], recovered=[], stale={2: "why"})
+    state = progress.state(
+        _manifest({1: "completed", 2: "failed"}), edited_files=["x.md"], recovered=[], stale={2: "why"}
+    )
     assert state["phase_statuses"] == {1: "completed", 2: "failed", 3: "pending", 6: "pending", 7: "pending"}
     assert (
         state["completed_phases"],
@@ -106,7 +108,7 @@ def test_state_tells_what_the_manifest_says() -> None:
         state["next_phase"],
         state["can_resume"],
     ) == ([1], 2, 2, True)
-    assert state["edited_files"] == ["x.md"]
+    assert (state["edited_files"], state["stale_phases"]) == (["x.md"], {2: "why"})
 
 
 def test_sessions_are_sorted_by_instant_and_not_by_text() -> None:
