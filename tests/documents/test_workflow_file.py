@@ -22,7 +22,7 @@ def test_read() -> None:
     """A workflow of one's own is a TOML file of the same form as the built-in one."""
     workflow = workflow_file.read(_TEXT)
     assert workflow.name == "essay"
-    assert ["Draft"] == [phase.name for phase in workflow.phases]
+    assert [phase.name for phase in workflow.phases] == ["Draft"]
 
 
 def test_built_in() -> None:
