@@ -166,6 +166,8 @@ _LINES = (
     _FORM,
 )
 
+PIECES = tuple(dict.fromkeys((*_LINES, *_WORDS, *_SPACES, *_CONTROLS)))
+
 _any_text = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 _pieces = st.one_of(
     st.sampled_from(_LINES), st.sampled_from(_WORDS), st.sampled_from(_SPACES), st.sampled_from(_CONTROLS), _any_text

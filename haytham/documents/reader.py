@@ -107,8 +107,8 @@ class _Reading:
         """Yields the blocks with our own comments marked as such; what follows one on its line is text."""
         text, is_marked = self.source.text, False
         for block in blocks:
-            start = text.find("<", block.start, block.end)
-            if block.kind != HTML or not text.startswith(prose.OWN_COMMENT, start):
+            start = text.find("<", block.start, block.end) if block.kind == HTML else -1
+            if start < 0 or not text.startswith(prose.OWN_COMMENT, start):
                 yield block
                 continue
             closing = text.find("-->", start, block.end)

@@ -10,6 +10,7 @@ from haytham.documents.reader import read
 from haytham.documents.renderer import checked, render
 from haytham.domain.errors import InvalidDocument, Problem
 from tests import strategies
+from tests.documents import samples
 from tests.trials import count
 
 _QUIET = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
@@ -69,6 +70,18 @@ def _outcome(kind: str, text: str) -> tuple[Document | None, tuple[Problem, ...]
 def test_strategy(kind: str, data: st.DataObject) -> None:
     """The values that these tests are made with are valid by their schema."""
     assert schemas.faults(kind, data.draw(strategies.values(kind))) == []
+
+
+@pytest.mark.parametrize("form", ["{}", "x\n{}", "{}\nx", "x\n\n{}\n\nx", "x {} x"])
+def test_each_piece(form: str) -> None:
+    """Each hostile piece alone comes back, as prose, item, key, single value and cell, wherever it stands in it."""
+    for piece in strategies.PIECES:
+        text = form.format(piece)
+        projects = samples.project(startup_idea=text, preferences={text: text})
+        checkpoints = samples.checkpoint(errors=[text, text], outputs={text: text or "x"})
+        checkpoints["inputs"] = [{"phase": 1, "name": text or "x", "content": samples.HASH}]
+        for kind, value in (("project", projects), ("checkpoint", checkpoints)):
+            assert value == read(kind, render(Document(kind=kind, value=value))).value
 
 
 def _in_order(model: object, value: object) -> object:

@@ -27,9 +27,14 @@ PLANTED: dict[str, list[tuple[str, str, str]]] = {
     "the session's lock is not taken": [
         ("storage/locks.py", "        lock.acquire()\n", "        pass\n"),
     ],
-    "neither lock nor compare-and-swap": [
+    "neither lock nor any comparison": [
         ("storage/locks.py", "        lock.acquire()\n", "        pass\n"),
         ("storage/files.py", "            if not is_current():\n", "            if False:\n"),
+        (
+            "storage/swaps.py",
+            "    ours = content(new)\n",
+            "    if new.replace(path):\n        return\n    ours = content(new)\n",
+        ),
     ],
 }
 

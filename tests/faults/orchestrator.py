@@ -1,6 +1,6 @@
 """A driver: runs sessions through the public API for ever, goes on where the one before it was stopped.
 
-    python -P -m tests.faults.orchestrator BASE JOURNAL [--sessions 0,1] [--rounds 3] [--shared 2]
+    python -P -m tests.faults.orchestrator BASE JOURNAL [--sessions 0,1] [--rounds 3] [--shared 2] [--pause-after 5]
 
 Everything it does next follows from what the session says; it keeps no notes of its own.
 """
@@ -9,6 +9,7 @@ import argparse
 import hashlib
 import itertools
 import os
+import signal
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -37,11 +38,12 @@ def digest(content: str) -> str:
 class Driver:
     """An orchestrator with two agents in every phase and a strict reviewer."""
 
-    def __init__(self, base: Path, journal: Path) -> None:
+    def __init__(self, base: Path, journal: Path, pause_after: int = 0) -> None:
         self.base = base
         self.journal = Journal(journal)
         self.fresh = (f"{os.getpid()}-{number}" for number in itertools.count())
         self.id_of_next = "trial"
+        self.left = pause_after
         self.projects = ProjectManager(base, new_id=lambda: self.id_of_next)
         self.manager = CheckpointManager(base)
 
@@ -51,6 +53,10 @@ class Driver:
         name = self.journal.begin(writes)
         yield
         self.journal.done(name, {each: self.head(each) for each in repositories})
+        self.left -= 1
+        if self.left == 0:  # nothing more is flushed, so that the last save stands on its own
+            os.write(sys.stdout.fileno(), b"pausing\n")
+            signal.pause()
 
     def head(self, repository: str) -> str:
         """Returns the newest commit, as git itself would find it."""
@@ -193,9 +199,10 @@ def main() -> None:
     parser.add_argument("--sessions", default="")
     parser.add_argument("--shared", type=int)
     parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--pause-after", type=int, default=0)
     asked = parser.parse_args()
     assert Path(haytham.__file__).parents[1] == Path(os.environ["HAYTHAM_ON_TRIAL"])
-    driver = Driver(asked.base, asked.journal)
+    driver = Driver(asked.base, asked.journal, asked.pause_after)
     os.write(sys.stdout.fileno(), b"ready\n")
     if asked.shared is not None:
         driver.run_beside_others(asked.shared, asked.rounds)

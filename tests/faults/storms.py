@@ -3,6 +3,7 @@
 import random
 import subprocess
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,29 +66,35 @@ def power_cuts(
 
 
 def _power_cut(disk: ScratchDisk, notes: Path, output: Path, package: Path) -> list[str]:
-    """Cuts the power once; drivers get errors from then on, and may not acknowledge anything more."""
-    base, checked = disk.folder / "base", len(journal.load(notes))
-    drivers = [programs.start(DRIVER, str(base), str(notes), output=output, package=package)]
+    """Cuts the power once: in the middle of a save, or just after one was acknowledged and before anything else.
+
+    Drivers get errors from then on, and may not acknowledge anything more.
+    """
+    chance, base, checked = random.Random(), disk.folder / "base", len(journal.load(notes))
+    pause = chance.choice([0, chance.randrange(1, 40)])
+    driver = programs.start(DRIVER, str(base), str(notes), "--pause-after", str(pause), output=output, package=package)
     try:
-        _wait_for(notes, random.Random().randrange(1, 90))
-        time.sleep(random.Random().uniform(0, 0.01))
+        if pause:
+            _wait_until(lambda: b"pausing" in output.read_bytes() or driver.poll() is not None, 20)
+        else:
+            lines = _size(notes) + 60 * chance.randrange(1, 90)
+            _wait_until(lambda: _size(notes) > lines, 2)
+            time.sleep(chance.uniform(0, 0.01))
         disk.cut_power()
-        for driver in drivers:
+        if not pause:
             driver.wait(timeout=30)
     except subprocess.TimeoutExpired:
         return ["the driver hangs on a disk without power"]
     finally:
-        for driver in drivers:
-            programs.kill(driver)
+        programs.kill(driver)
     disk.power_on()
-    problems = [f"not an error of ours:\n{output.read_text()[-3000:]}"] if not _failed_well(output) else []
+    problems = [] if _failed_well(output) else [f"not an error of ours:\n{output.read_text()[-3000:]}"]
     return problems + verdict.differences(base, journal.touched(journal.load(notes), checked), package)
 
 
-def _wait_for(notes: Path, lines: int) -> None:
-    """Waits until a driver has noted so many lines more, or for two seconds."""
-    begun, deadline = _size(notes), time.monotonic() + 2
-    while _size(notes) < begun + lines * 60 and time.monotonic() < deadline:
+def _wait_until(is_true: Callable[[], bool], seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    while not is_true() and time.monotonic() < deadline:
         time.sleep(0.001)
 
 

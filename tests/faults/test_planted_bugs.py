@@ -53,7 +53,7 @@ def _kill_at_the_lock(folder: Path, package: Path) -> list[str]:
         pytest.param("files are not flushed", _cut_power, False, marks=pytest.mark.power),
         ("locks are not swept", _kill_at_the_lock, True),
         ("the session's lock is not taken", _crowd, True),
-        ("neither lock nor compare-and-swap", _crowd_that_loses, False),
+        ("neither lock nor any comparison", _crowd_that_loses, False),
     ],
 )
 def test_a_planted_bug_is_found(
