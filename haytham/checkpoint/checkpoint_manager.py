@@ -461,8 +461,8 @@ class CheckpointManager:
         self._tell(project_id, session_id, decided)
         return self._view(project_id, session_id)
 
-    def _tell(self, project_id: str, session_id: str, decided: Iterable[Phase]) -> None:
-        if not self._callbacks:
+    def _tell(self, project_id: str, session_id: str, decided: Sequence[Phase]) -> None:
+        if not self._callbacks or not decided:
             return
         view = self._view(project_id, session_id)
         for phase in decided:
@@ -479,14 +479,18 @@ class CheckpointManager:
         It is recovered if this is the first change or if the writer before died.
         """
         store = self._store(project_id, session_id)
-        with store.locked() as died:
-            store.history.check_branch()  # before anything is written: somebody may have switched to another branch
-            if died or store.folder not in self._opened:
-                self._opened[store.folder] = recovery.recover(self._writer(store))
-            writer = self._writer(store)
-            decided = review_desk.settle(writer) if review_desk.has_new_forms(writer) else []
-            yield self._writer(store)
-        self._tell(project_id, session_id, decided)
+        decided: list[Phase] = []
+        try:
+            with store.locked() as died:
+                store.history.check_branch()  # before anything is written: somebody may have switched to another one
+                if died or store.folder not in self._opened:
+                    self._opened[store.folder] = recovery.recover(self._writer(store))
+                writer = self._writer(store)
+                if review_desk.has_new_forms(writer):
+                    decided = review_desk.settle(writer)
+                yield self._writer(store)
+        finally:
+            self._tell(project_id, session_id, decided)
 
     def _phases(self, store: SessionStore) -> tuple[Phase, ...]:
         return store.workflow.phases_in(store.manifest().value["metadata"]["execution_mode"])
