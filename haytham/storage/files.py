@@ -120,18 +120,34 @@ def sweep_lock(path: Path, stale_after: float) -> bool:
     return False
 
 
-def write_cache(path: Path, data: bytes) -> None:
-    """Writes a file that may be lost or torn: its reader has to cope.
+def write_whole(path: Path, data: bytes) -> None:
+    """Replaces a file so that it is found whole after a power cut, as it was before or as it is now.
 
-    It is never truncated to nothing, because ext4 flushes a file that was.
+    Its folder is not flushed: the name becomes durable with whatever is flushed next on this file system.
+    In place would not do: the new size and the new bytes reach the disk one after the other.
+    """
+    temporary: dict[Path, Path] = {}
+    with translating(), _removing(temporary):
+        temporary[path] = _write_temporary(path, data)
+        temporary.pop(path).replace(path)
+
+
+def write_line(path: Path, data: bytes) -> None:
+    """Writes the first line of a file in place; what a longer one left behind it is nobody's business.
+
+    After a power cut the line may be lost or torn: its reader has to cope.
     """
     with translating():
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
         try:
-            os.pwrite(descriptor, data, 0)
-            os.ftruncate(descriptor, len(data))
+            os.pwrite(descriptor, data + b"\n", 0)
         finally:
             os.close(descriptor)
+
+
+def read_line(path: Path) -> bytes:
+    """Returns the first line of a file, nothing if there is none."""
+    return (read_bytes(path) or b"").partition(b"\n")[0]
 
 
 def build_folder(temporary: Path, final: Path, build: Callable[[], None]) -> bool:

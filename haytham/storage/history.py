@@ -7,13 +7,13 @@ No hook, no filter and no program of the repository is ever run, and no reposito
 import hashlib
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from haytham.domain.errors import BrokenRepository, Conflict, Location, StorageFailure
+from haytham.domain.errors import BrokenRepository, Conflict, HaythamError, Location, StorageFailure
 from haytham.storage import files, git_objects
 from haytham.storage.git_objects import BLOB, FILE_MODE, FOLDER_MODE, GitObject
 
@@ -72,7 +72,8 @@ class History:
 
     def create(self) -> None:
         """Makes an empty repository on the branch."""
-        _pygit2().init_repository(str(self.folder), initial_head=self.branch).free()
+        with _translating(self.git_folder):
+            _pygit2().init_repository(str(self.folder), initial_head=self.branch).free()
         (self.git_folder / self._ref).parent.mkdir(parents=True, exist_ok=True)
 
     def check(self) -> None:
@@ -154,10 +155,18 @@ class History:
     def refresh_index(self, changes: Mapping[str, bytes | None]) -> None:
         """Brings the index up to date for these paths, so that `git status` is clean for people.
 
-        The index is a cache: where git itself is at work on it, it is left alone.
+        The index is a cache: where git itself is at work on it, or the disk refuses it, it is left alone.
         """
+        temporary = files.temporary_name(self.git_folder / "index")
+        try:
+            self._refresh_index(temporary, changes)
+        except (_pygit2().GitError, OSError):
+            for left in (temporary, temporary.with_name(f"{temporary.name}.lock")):
+                with suppress(OSError):
+                    left.unlink(missing_ok=True)
+
+    def _refresh_index(self, temporary: Path, changes: Mapping[str, bytes | None]) -> None:
         index, current = self.git_folder / "index", files.read_bytes(self.git_folder / "index")
-        temporary = files.temporary_name(index)
         entries = self._index_at(temporary, current)
         for path, data in changes.items():
             if data is None:
@@ -256,7 +265,8 @@ class History:
         if self._repository is None:
             self._repository = self._fresh()
         try:
-            yield self._repository
+            with _translating(self.git_folder):
+                yield self._repository
         finally:
             if not self._keep_open:
                 self._close()
@@ -272,7 +282,7 @@ class History:
             repository: pygit2.Repository = library.Repository(
                 str(self.git_folder), library.enums.RepositoryOpenFlag.NO_SEARCH
             )
-        except library.GitError as error:
+        except (library.GitError, OSError) as error:
             raise BrokenRepository(
                 f"there is no git repository that can be read: {error}.",
                 location=Location(path=str(self.git_folder)),
@@ -334,6 +344,21 @@ def user_identity() -> Person | None:
 def blob_id(data: bytes) -> str:
     """Returns the id that git gives to a file with these bytes."""
     return git_objects.make(BLOB, data).id
+
+
+@contextmanager
+def _translating(git_folder: Path) -> Iterator[None]:
+    """Turns what libgit2 cannot do into an error of ours."""
+    try:
+        yield
+    except (_pygit2().GitError, OSError) as error:
+        if isinstance(error, HaythamError):
+            raise
+        raise StorageFailure(
+            f"git's files cannot be read or written: {error}.",
+            location=Location(path=str(git_folder)),
+            hint="nothing was acknowledged; repeat the call.",
+        ) from error
 
 
 def _pygit2() -> Any:

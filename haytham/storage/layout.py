@@ -1,11 +1,13 @@
 """Where things are: the folders and files of projects and sessions."""
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from haytham.domain.errors import InvalidInput, Location, NotFound, StorageFailure
 from haytham.domain.identifiers import check_id
+from haytham.storage import files
 
 PROJECT_FILE = "project.md"
 MANIFEST_FILE = "session_manifest.md"
@@ -82,12 +84,9 @@ def session_branch(session_id: str) -> str:
 
 def folder_names(folder: Path) -> list[str]:
     """Returns the names of the folders inside a folder that are ours, sorted."""
-    try:
-        entries = os.scandir(folder)
-    except FileNotFoundError:
-        return []
-    with entries:
+    with files.translating(), suppress(FileNotFoundError), os.scandir(folder) as entries:
         return sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False) and entry.name[0] != ".")
+    return []
 
 
 def check_free(name: str, folder: Path, what: str) -> None:

@@ -13,7 +13,7 @@ from haytham.storage import files
 
 _NAME = "haytham.lock"
 _POLL = 0.002
-_NOBODY = b"nobody\n"
+_NOBODY = b"nobody"
 
 
 @contextmanager
@@ -48,20 +48,20 @@ def held(git_folder: Path, timeout: float, clock: instants.Clock) -> Iterator[bo
 
 
 def _note_holder(path: Path, clock: instants.Clock) -> bool:
-    died = files.read_bytes(path) not in {b"", _NOBODY}
+    died = files.read_line(path) not in {b"", _NOBODY}
     note = {"pid": os.getpid(), "host": socket.gethostname(), "since": instants.text_of(clock())}
-    files.write_cache(path, json.dumps(note).encode())
+    files.write_line(path, json.dumps(note).encode())
     return died
 
 
 def _forget_holder(path: Path) -> None:
     if path.parent.is_dir():  # the session itself may have been deleted
-        files.write_cache(path, _NOBODY)
+        files.write_line(path, _NOBODY)
 
 
 def _holder(path: Path) -> str:
     try:
-        note = json.loads(files.read_bytes(path) or b"")
+        note = json.loads(files.read_line(path))
         return f"process {note['pid']} on {note['host']} since {note['since']}"
     except (ValueError, TypeError, KeyError):
         return "its name is not known"

@@ -1,7 +1,8 @@
 """The documents of one project: the project document and the results of its sessions."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,14 @@ class ProjectStore(Store):
 
     def __init__(self, folder: Path, *, clock: instants.Clock, lock_timeout: float) -> None:
         super().__init__(folder, layout.PROJECT_BRANCH, clock=clock, lock_timeout=lock_timeout)
+
+    @contextmanager
+    def locked(self) -> Iterator[bool]:
+        """Holds the folder for writing; always cleared first, because a project is not recovered when it is opened."""
+        with super().locked() as died:
+            if not died:
+                self.sweep()
+            yield died
 
     def exists(self) -> bool:
         """Tells whether there is a project document."""
@@ -53,7 +62,7 @@ class ProjectStore(Store):
             self.commit(tuple(edited), CommitNote(message=messages.edit(edited)))
         text = checked(present.replaced(value), layout.PROJECT_FILE)
         contents = {**(more or {}), layout.PROJECT_FILE: text.encode()}
-        self.save(contents, CommitNote(message=note))
+        self.save(contents, CommitNote(message=note), also_commit=self.left_behind())
 
     def next_requirements_version(self) -> int:
         """Returns the number that the next result of a session gets."""

@@ -63,7 +63,7 @@ class Store:
                 location=Location(path=str(self.history.git_folder)),
                 hint="the documents are untouched; restore the folder .git from a copy or a clone.",
             )
-        with locks.held(self.history.git_folder, self._lock_timeout, self._clock) as died:
+        with locks.held(self.history.git_folder, self._lock_timeout, self._clock) as died, files.translating():
             self.read_anew()
             self._rescue()
             with self.history.kept_open():
@@ -74,6 +74,7 @@ class Store:
     def sweep(self) -> list[Path]:
         """Removes temporary files and locks of dead writers, and mends the index; call it only under the lock."""
         subfolders = [path for path in self.folder.iterdir() if path.is_dir() and path.name != ".git"]
+        self._rescue_swapped([self.folder, *subfolders])
         removed = files.sweep([self.folder, *subfolders]) + self.history.sweep()
         self._mend_index()
         return removed
@@ -143,7 +144,6 @@ class Store:
         files.write({**paths, **prepared.files}, expected, self._held)
         self._read.update(changes)
         self.history.publish(prepared)
-        self._forget(changes)
         return prepared.commit
 
     def uncommitted(self, name: str) -> bool:
@@ -161,34 +161,55 @@ class Store:
                 edited.append(name)
         return edited
 
+    def left_behind(self) -> tuple[str, ...]:
+        """Returns the files that we wrote and did not commit, because a writer died in between."""
+        written = self._written()
+        committed = self.history.blob_ids(written)
+        present = {name: blob_id(data) for name in written if (data := self.bytes_of(name)) is not None}
+        return tuple(name for name, oid in present.items() if oid in written[name] and oid != committed.get(name))
+
     def _rescue(self) -> None:
         """Puts beside its document what an editor wrote into a file that we had replaced under its hands."""
         with files.translating():
             for name, kept in swaps.release(self._held):
-                place = self.path(f"{name}.rescued-{secrets.token_hex(4)}")
-                kept.rename(place)
-                files.flush_folder(place.parent)
+                self._put_beside(name, kept)
+
+    def _rescue_swapped(self, folders: list[Path]) -> None:
+        """Does the same for what a dead writer had just taken out of its place; what we know is only removed."""
+        for folder in folders:
+            for document, path in swaps.left_in(folder):
+                name = str((folder / document).relative_to(self.folder))
+                known = {self.history.blob_ids([name]).get(name), *self._written().get(name, ())}
+                if blob_id(files.read_bytes(path) or b"") in known:
+                    path.unlink()
+                else:
+                    self._put_beside(name, path)
+
+    def _put_beside(self, name: str, rescued: Path) -> None:
+        place = self.path(f"{name}.rescued-{secrets.token_hex(4)}")
+        rescued.rename(place)
+        files.flush_folder(place.parent)
 
     # The note of what we wrote but have not committed yet
 
     def _written(self) -> dict[str, list[str]]:
         try:
             note = json.loads(files.read_bytes(self.history.git_folder / _NOTE) or b"{}")
-        except ValueError:  # torn by a crash
+        except ValueError:  # somebody else wrote it
             return {}
         return note if isinstance(note, dict) else {}
 
     def _note_coming(self, contents: Mapping[str, bytes]) -> None:
-        """Notes what is coming beside what we wrote last: until the file is replaced, that is still there."""
-        written = self._written()
-        coming = {name: [*written.get(name, ())[-1:], blob_id(data)] for name, data in contents.items()}
-        self._write_note(written | coming)
+        """Notes what is about to be written beside what we wrote before: until it is there, the old one still is.
 
-    def _forget(self, names: Mapping[str, object]) -> None:
-        written = self._written()
-        left = {name: oid for name, oid in written.items() if name not in names}
-        if left != written:
-            self._write_note(left)
-
-    def _write_note(self, note: Mapping[str, list[str]]) -> None:
-        files.write_cache(self.history.git_folder / _NOTE, json.dumps(note).encode())
+        What has been committed since is forgotten here, so that a commit need not write the note again.
+        """
+        before = self._written()
+        committed = self.history.blob_ids(before) if before else {}
+        open_ = {name: [oid for oid in oids if oid != committed.get(name)] for name, oids in before.items()}
+        written = {name: oids for name, oids in open_.items() if oids}
+        for name, data in contents.items():
+            present = self.bytes_of(name)
+            old = [oid for oid in before.get(name, ()) if present is not None and oid == blob_id(present)]
+            written[name] = [*old, blob_id(data)]
+        files.write_whole(self.history.git_folder / _NOTE, json.dumps(written).encode())

@@ -10,6 +10,7 @@ import errno
 import fcntl
 import hashlib
 import os
+import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
@@ -20,6 +21,7 @@ from haytham.domain.errors import Conflict, Location
 
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
+_SWAP = ".haytham-swap"
 _UNSUPPORTED = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP}
 
 
@@ -43,17 +45,28 @@ def replace(new: Path, path: Path, expected: bytes | None, held: Path | None) ->
 
     Raises Conflict otherwise, with their file in its place and ours gone.
     """
-    ours = content(new)
     if expected is None:
         _put_where_nothing_is(new, path)
-    elif not _exchange(new, path):
-        _replace_after_a_look(new, path, expected)
-    elif content(new) == expected:
-        _hold(new, path, expected, held)
+        return
+    ours = content(new)
+    swap = new.with_name(f".{path.name}.{secrets.token_hex(6)}{_SWAP}")
+    new.rename(swap)  # from here on the name may hold somebody's text: `left_in` finds it after a crash
+    if not _try_exchange(swap, path):
+        _replace_after_a_look(swap, path, expected)
+    elif content(swap) == expected:
+        _hold(swap, path, expected, held)
     else:
-        _put_back(new, path, ours)
-        _hold(new, path, ours, held)
+        _put_back(swap, path, ours)
+        _hold(swap, path, ours, held)
         raise _conflict(path)
+
+
+def left_in(folder: Path) -> Iterator[tuple[str, Path]]:
+    """Yields what a writer left that died between an exchange and the next step: a document's name, and the file."""
+    with suppress(FileNotFoundError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.endswith(_SWAP):
+                yield entry.name.removesuffix(_SWAP).rpartition(".")[0].removeprefix("."), Path(entry.path)
 
 
 def release(held: Path) -> Iterator[tuple[str, Path]]:
@@ -71,6 +84,14 @@ def release(held: Path) -> Iterator[tuple[str, Path]]:
             kept.unlink(missing_ok=True)
         else:
             yield unquote(name), kept
+
+
+def _try_exchange(ours: Path, path: Path) -> bool:
+    try:
+        return _exchange(ours, path)
+    except (Conflict, OSError):  # nothing was exchanged
+        ours.unlink(missing_ok=True)
+        raise
 
 
 def _put_where_nothing_is(new: Path, path: Path) -> None:
@@ -117,6 +138,7 @@ def _replace_after_a_look(new: Path, path: Path, expected: bytes) -> None:
         if content(path) == expected:
             new.replace(path)
             return
+    new.unlink(missing_ok=True)
     raise _conflict(path)
 
 

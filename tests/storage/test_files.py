@@ -226,15 +226,15 @@ def test_errors_of_the_system_are_told_in_words(tmp_path: Path, number: int, wor
     assert f"(errno {number})" in caught.value.message
 
 
-def test_cache_is_written_in_place(tmp_path: Path) -> None:
-    """A cache may shrink and grow, and is not written through a link."""
+def test_a_line_is_written_in_place(tmp_path: Path) -> None:
+    """A line may shrink and grow, and is not written through a link."""
     for data in (b"long content", b"x", b""):
-        files.write_cache(tmp_path / "cache", data)
-        assert data == (tmp_path / "cache").read_bytes()
+        files.write_line(tmp_path / "line", data)
+        assert data == files.read_line(tmp_path / "line")
     (tmp_path / "secret").write_bytes(b"secret")
     (tmp_path / "link").symlink_to(tmp_path / "secret")
     with pytest.raises(StorageFailure):
-        files.write_cache(tmp_path / "link", b"x")
+        files.write_line(tmp_path / "link", b"x")
     assert (tmp_path / "secret").read_bytes() == b"secret"
 
 
