@@ -4,23 +4,20 @@ Orders the steps; formats, paths and git are known further down.
 """
 
 import asyncio
-import logging
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import NoneType
 from typing import Any
 
 from haytham.checkpoint import attempts, recovery, review_desk, session_creation, validation, waiting
-from haytham.checkpoint.session_view import SessionView
-from haytham.checkpoint.session_writer import SessionWriter
-from haytham.documents import workflow_file
+from haytham.checkpoint.session_access import SessionAccess
+from haytham.checkpoint.workflow_registry import WorkflowRegistry
 from haytham.documents.document import Document
 from haytham.domain import checkpoints, instants, progress, reviews
 from haytham.domain import outputs as agent_outputs
 from haytham.domain.choices import PhaseStatus
-from haytham.domain.errors import HaythamError, InvalidInput, Location, NotFound, StorageFailure
+from haytham.domain.errors import HaythamError, InvalidInput, NotFound
 from haytham.domain.identifiers import check_id, check_line
 from haytham.domain.records import (
     CheckpointRecord,
@@ -32,16 +29,13 @@ from haytham.domain.records import (
     SessionState,
     SessionSummary,
 )
-from haytham.domain.suggestions import allowed
 from haytham.domain.workflow import Phase, Workflow
 from haytham.storage import files, layout
 from haytham.storage.history import Entry, Person, user_identity
 from haytham.storage.layout import Layout
 from haytham.storage.project_store import ProjectStore
-from haytham.storage.session_store import SessionStore
 
 LOCK_TIMEOUT = 30.0
-_LOG = logging.getLogger("haytham")
 
 
 class CheckpointManager:
@@ -61,41 +55,22 @@ class CheckpointManager:
         lock_timeout: float = LOCK_TIMEOUT,
         identity: Callable[[], Person | None] = user_identity,
     ) -> None:
-        self.base_dir = _base_folder(base_dir)
+        self.base_dir = layout.base_folder(base_dir)
         self._layout = Layout(base=self.base_dir)
         self.clock = clock
         self._lock_timeout = lock_timeout
-        self._identity = identity
-        self._workflows = dict(workflow_file.built_in())
-        self._opened: dict[Path, RecoveryReport] = {}
-        self._callbacks: list[Callable[[ReviewRecord], object]] = []
-        for path in workflows:
-            self.register_workflow(path)
+        self._access = SessionAccess(self._layout, clock=clock, lock_timeout=lock_timeout, identity=identity)
+        self._workflows = WorkflowRegistry(workflows)
 
     # Workflows
 
     def register_workflow(self, path: str | Path) -> str:
         """Makes the workflow in a TOML file known under its name, which is returned."""
-        text = files.read_text(Path(path))
-        if text is None:
-            raise NotFound("there is no such workflow file.", location=Location(path=str(path)))
-        workflow = workflow_file.read(text, str(path))
-        known = self._workflows.get(workflow.name)
-        if known is not None and known.source != workflow.source:
-            raise InvalidInput(
-                f"another workflow is already known as {workflow.name!r}.",
-                location=Location(path=str(path)),
-                hint="give this one another name.",
-            )
-        self._workflows[workflow.name] = workflow
-        return workflow.name
+        return self._workflows.register(path)
 
     def workflow(self, name: str) -> Workflow:
         """Returns a known workflow by its name; raises InvalidInput otherwise."""
-        if not isinstance(name, str) or name not in self._workflows:
-            hint = f"{allowed(str(name), self._workflows)} Make your own known with register_workflow."
-            raise InvalidInput(f"workflow type is {name!r}, which is not known.", hint=hint)
-        return self._workflows[name]
+        return self._workflows.named(name)
 
     # Sessions
 
@@ -123,7 +98,7 @@ class CheckpointManager:
             "execution_mode": workflow.check_mode(execution_mode),
         }
         folder = self._layout.session(project_id, session_id)
-        _refuse_links(folder.parent.parent, folder.parent, folder)
+        layout.refuse_links(folder.parent.parent, folder.parent, folder)
         if folder.is_dir():
             return self._same_session(identity)
         layout.check_free(project_id, self.base_dir, "project id")
@@ -131,13 +106,13 @@ class CheckpointManager:
         now = instants.text_of(self.clock())
         session_creation.ensure_project(self._project_store(project_id), identity, now)
         policy = session_creation.policies(workflow, identity["execution_mode"], review)
-        is_new = session_creation.create(self._store_at(folder), workflow, identity, now, policy)
+        is_new = session_creation.create(self._access.store_at(folder), workflow, identity, now, policy)
         return folder if is_new else self._same_session(identity)
 
     def load_session(self, project_id: str, session_id: str) -> SessionState:
         """Tells how far a session got, after taking in what people did and finishing what a crash may have left."""
-        view = self._settled(project_id, session_id)
-        finished = self._opened[view.store.folder]["finished"]
+        view = self._access.settled(project_id, session_id)
+        finished = self._access.reports[view.store.folder]["finished"]
         return progress.state(
             view.manifest.value, edited_files=recovery.edited_files(view), recovered=finished, stale=view.stale()
         )
@@ -157,7 +132,7 @@ class CheckpointManager:
 
     def complete_session(self, project_id: str, session_id: str) -> SessionState:
         """Marks a session as completed, even if phases are left out; saying it again changes nothing."""
-        with self._writing(project_id, session_id) as writer:
+        with self._access.writing(project_id, session_id) as writer:
             writer.check_all_gates()
             if writer.identity["closed"] is None:
                 writer.close()
@@ -165,11 +140,11 @@ class CheckpointManager:
 
     def recover(self, project_id: str, session_id: str) -> RecoveryReport:
         """Finishes what a crash left and tells what it did and found; a healthy session is only looked at."""
-        return self._recover(self._store(project_id, session_id))
+        return self._access.recover(self._access.store(project_id, session_id))
 
     def history(self, project_id: str, session_id: str) -> list[Entry]:
         """Returns the commits of a session, newest first."""
-        return list(self._store(project_id, session_id).history.entries())
+        return list(self._access.store(project_id, session_id).history.entries())
 
     # Phases
 
@@ -189,7 +164,7 @@ class CheckpointManager:
     ) -> None:
         """Records how a phase stands; completing, failing, skipping or sending it back is a commit."""
         said = checkpoints.report(status, agents, started, completed, duration, retry_count, execution_mode, errors)
-        with self._writing(project_id, session_id) as writer:
+        with self._access.writing(project_id, session_id) as writer:
             writer.save_checkpoint(writer.phase(phase_num), said)
 
     def complete_phase(
@@ -213,15 +188,15 @@ class CheckpointManager:
         mode = execution_mode or agent_outputs.observed_mode(len(given))
         agents = [agent for _, agent in given]
         said = checkpoints.report("completed", agents, started, completed, duration, 0, mode, None)
-        with self._writing(project_id, session_id) as writer:
+        with self._access.writing(project_id, session_id) as writer:
             phase = writer.phase(phase_num)
             writer.save_checkpoint(phase, said, [agent_outputs.value(phase, writer.now, **each) for each, _ in given])
 
     def load_checkpoint(self, project_id: str, session_id: str, phase_num: int) -> CheckpointRecord:
         """Returns what the checkpoint of a phase says; raises NotFound before there is one."""
-        store = self._opened_store(project_id, session_id)
-        phase = self._phase(store, phase_num)
-        return checkpoints.record(self._existing(store.checkpoint(phase), phase, "checkpoint").value)
+        view = self._access.view(project_id, session_id)
+        phase = view.phase(phase_num)
+        return checkpoints.record(_existing(view.store.checkpoint(phase), phase, "checkpoint").value)
 
     def save_agent_output(
         self,
@@ -241,7 +216,7 @@ class CheckpointManager:
         stack_trace: str | None = None,
     ) -> None:
         """Saves what an agent produced, byte for byte."""
-        with self._writing(project_id, session_id) as writer:
+        with self._access.writing(project_id, session_id) as writer:
             phase = writer.phase(phase_num)
             value = agent_outputs.value(
                 phase,
@@ -266,18 +241,18 @@ class CheckpointManager:
         """Returns the outputs by phase and agent: of the phases asked for, or of all completed ones."""
         if isinstance(phase_nums, (str, bytes)) or not isinstance(phase_nums, (Sequence, NoneType)):
             raise InvalidInput(f"phase_nums is {phase_nums!r}; a list is needed.", hint="pass [number], even for one.")
-        store = self._opened_store(project_id, session_id)
+        view = self._access.view(project_id, session_id)
         if phase_nums is None:
-            phases = [phase for phase in self._phases(store) if self._status(store, phase) is PhaseStatus.COMPLETED]
+            phases = [phase for phase in view.phases if view.status(phase) is PhaseStatus.COMPLETED]
         else:
-            phases = [self._phase(store, number) for number in phase_nums]
-        return {p.number: {agent: d.value["output"] for agent, d in store.outputs(p).items()} for p in phases}
+            phases = [view.phase(number) for number in phase_nums]
+        return {p.number: {agent: d.value["output"] for agent, d in view.store.outputs(p).items()} for p in phases}
 
     def validate_checkpoint(self, project_id: str, session_id: str, phase_num: int) -> tuple[bool, list[str]]:
         """Checks all documents of a phase by the reader that loads them; reports instead of raising."""
         try:
-            store = self._store(project_id, session_id)
-            phase = self._phase(store, phase_num)
+            store = self._access.store(project_id, session_id)
+            phase = store.workflow.phase(phase_num, store.manifest().value["metadata"]["execution_mode"])
         except HaythamError as error:
             return False, [str(error)]
         problems = validation.problems(store, phase)
@@ -304,7 +279,7 @@ class CheckpointManager:
 
         `reviewer` is a name, or a name and an address as git writes them; by default, who git says the user is.
         """
-        with self._writing(project_id, session_id) as writer:
+        with self._access.writing(project_id, session_id) as writer:
             phase = writer.phase(phase_num)
             feedback = writer.store.feedback(phase)
             value = reviews.decision(
@@ -321,25 +296,25 @@ class CheckpointManager:
             )
             review_desk.decide(writer, phase, value, reviewer, reviews.check_role(role, phase))
         if reviewed:
-            self._tell(project_id, session_id, [phase])
+            self._access.tell(project_id, session_id, [phase])
 
     def load_feedback(self, project_id: str, session_id: str, phase_num: int) -> FeedbackRecord:
         """Returns what the feedback on a phase says; raises NotFound before there is a form."""
-        store = self._opened_store(project_id, session_id)
-        phase = self._phase(store, phase_num)
-        document = self._existing(store.feedback(phase), phase, "feedback form")
-        return reviews.record(document.value, store.content(phase))
+        view = self._access.view(project_id, session_id)
+        phase = view.phase(phase_num)
+        document = _existing(view.store.feedback(phase), phase, "feedback form")
+        return reviews.record(document.value, view.content(phase))
 
     def get_approved_phases(self, project_id: str, session_id: str) -> list[int]:
         """Returns the phases whose present content is approved; raises if any feedback cannot be understood."""
-        view = self._view(project_id, session_id)
+        view = self._access.view(project_id, session_id)
         return [phase.number for phase in view.phases if view.missing_approval(phase) is None]
 
     def review(self, project_id: str, session_id: str, phase_num: int) -> ReviewRecord:
         """Tells how the review of a phase stands, after taking in what people wrote; raises NotFound without a form."""
-        view = self._settled(project_id, session_id)
+        view = self._access.settled(project_id, session_id)
         phase = view.phase(phase_num)
-        self._existing(view.store.feedback(phase), phase, "feedback form")
+        _existing(view.store.feedback(phase), phase, "feedback form")
         return review_desk.record(view, phase)
 
     def wait_for_review(
@@ -355,7 +330,8 @@ class CheckpointManager:
 
         A form that cannot be understood is waited over, so that its writer can mend it; at the end it is raised.
         """
-        folder = self._store(project_id, session_id).path(self._view(project_id, session_id).phase(phase_num).folder)
+        view = self._access.view(project_id, session_id)
+        folder = view.store.path(view.phase(phase_num).folder)
         return waiting.until_decided(
             folder, lambda: self.review(project_id, session_id, phase_num), timeout=timeout, stop=stop
         )
@@ -376,16 +352,16 @@ class CheckpointManager:
 
     def on_decision(self, callback: Callable[[ReviewRecord], object]) -> None:
         """Calls back with each decision that this manager records; one that raises is logged and changes nothing."""
-        self._callbacks.append(callback)
+        self._access.callbacks.append(callback)
 
     def retry_request(self, project_id: str, session_id: str, phase_num: int) -> RetryRequest | None:
         """Returns what the next attempt at a phase is asked to do, or None if it was not sent back."""
-        view = self._settled(project_id, session_id)
+        view = self._access.settled(project_id, session_id)
         return review_desk.retry_request(view, view.phase(phase_num))
 
     def resume(self, project_id: str, session_id: str) -> list[ResumeStep]:
         """Lists what is left to do in a session, in order, and why."""
-        steps = self._settled(project_id, session_id).plan()
+        steps = self._access.settled(project_id, session_id).plan()
         return [
             ResumeStep(phase_num=s.phase.number, phase_name=s.phase.name, action=s.action, reason=s.reason)
             for s in steps
@@ -395,143 +371,29 @@ class CheckpointManager:
         self, project_id: str, session_id: str, phase_num: int, before: int | None = None, after: int | None = None
     ) -> str:
         """Shows what changed in a phase's outputs between two attempts, by default the last two, as a unified diff."""
-        view = self._view(project_id, session_id)
+        view = self._access.view(project_id, session_id)
         return attempts.diff(view, view.phase(phase_num), before, after)
 
     # Steps
 
     def _same_session(self, identity: dict[str, Any]) -> Path:
-        store = self._opened_store(identity["project_id"], identity["session_id"])
-        present = store.manifest().value["metadata"]
-        for key in ("user_id", "workflow_type", "execution_mode"):
-            if present[key] != identity[key]:
-                raise InvalidInput(
-                    f"session {identity['session_id']!r} exists with {key} {present[key]!r}, not {identity[key]!r}.",
-                    location=Location(path=str(store.folder)),
-                    hint="use another session id, or the values it was created with.",
-                )
-        for phase in self._phases(store):
-            files.make_folder(store.path(phase.folder))
-        return store.folder
+        view = self._access.view(identity["project_id"], identity["session_id"])
+        session_creation.check_same(view.store, view.identity, identity)
+        for phase in view.phases:
+            files.make_folder(view.store.path(phase.folder))
+        return view.store.folder
 
     def _project_store(self, project_id: str) -> ProjectStore:
         return ProjectStore(self._layout.project(project_id), clock=self.clock, lock_timeout=self._lock_timeout)
 
-    def _store_at(self, folder: Path) -> SessionStore:
-        return SessionStore(folder, clock=self.clock, lock_timeout=self._lock_timeout)
-
-    def _store(self, project_id: str, session_id: str) -> SessionStore:
-        store = self._store_at(self._layout.existing_session(project_id, session_id))
-        _refuse_links(store.history.git_folder, *(store.path(phase.folder) for phase in store.workflow.phases))
-        return store
-
-    def _opened_store(self, project_id: str, session_id: str) -> SessionStore:
-        """Returns a session's store; the first time, after recovery."""
-        store = self._store(project_id, session_id)
-        if store.folder not in self._opened:
-            try:
-                self._recover(store)
-            except StorageFailure:
-                # A disk that cannot be written can still be read.
-                self._opened[store.folder] = RecoveryReport(finished=[], removed=[], edited_files=[])
-        return store
-
-    def _recover(self, store: SessionStore) -> RecoveryReport:
-        with store.locked():
-            report = recovery.recover(self._writer(store))
-        self._opened[store.folder] = report
-        return report
-
-    def _writer(self, store: SessionStore) -> SessionWriter:
-        return SessionWriter(store, self.clock(), self._identity())
-
-    def _view(self, project_id: str, session_id: str) -> SessionView:
-        return SessionView(self._opened_store(project_id, session_id), self.clock(), self._identity())
-
-    def _settled(self, project_id: str, session_id: str) -> SessionView:
-        """Returns a view of a session after taking in what people did to its documents."""
-        store = self._opened_store(project_id, session_id)
-        view = self._writer(store)
-        if not progress.same(view.manifest.value, view.derived_manifest()):
-            self._recover(store)
-        elif review_desk.is_settled(view):
-            return view
-        with store.locked():
-            decided = review_desk.settle(self._writer(store))
-        self._tell(project_id, session_id, decided)
-        return self._view(project_id, session_id)
-
-    def _tell(self, project_id: str, session_id: str, decided: Sequence[Phase]) -> None:
-        if not self._callbacks or not decided:
-            return
-        view = self._view(project_id, session_id)
-        for phase in decided:
-            for callback in self._callbacks:
-                try:
-                    callback(review_desk.record(view, phase))
-                except Exception:  # noqa: BLE001 - whatever a callback raises, the decision is saved
-                    _LOG.exception("a callback for decisions failed; the decision itself is saved")
-
-    @contextmanager
-    def _writing(self, project_id: str, session_id: str) -> Iterator[SessionWriter]:
-        """Holds a session for one change, after taking in what people decided.
-
-        It is recovered if this is the first change or if the writer before died.
-        """
-        store = self._store(project_id, session_id)
-        decided: list[Phase] = []
-        try:
-            with store.locked() as died:
-                store.history.check_branch()  # before anything is written: somebody may have switched to another one
-                if died or store.folder not in self._opened:
-                    self._opened[store.folder] = recovery.recover(self._writer(store))
-                writer = self._writer(store)
-                if review_desk.has_new_forms(writer):
-                    decided = review_desk.settle(writer)
-                yield self._writer(store)
-        finally:
-            self._tell(project_id, session_id, decided)
-
-    def _phases(self, store: SessionStore) -> tuple[Phase, ...]:
-        return store.workflow.phases_in(store.manifest().value["metadata"]["execution_mode"])
-
-    def _phase(self, store: SessionStore, number: int) -> Phase:
-        return store.workflow.phase(number, store.manifest().value["metadata"]["execution_mode"])
-
-    def _status(self, store: SessionStore, phase: Phase) -> PhaseStatus:
-        document = store.checkpoint(phase)
-        return progress.status_of(document.value if document else None)
-
-    def _existing(self, document: Document | None, phase: Phase, what: str) -> Document:
-        if document is None:
-            raise NotFound(
-                f"phase {phase.number} {phase.name} has no {what} yet.", hint="it comes with save_checkpoint."
-            )
-        return document
-
     def _summary(self, project_id: str, session_id: str) -> SessionSummary:
         try:
-            return progress.summary(session_id, self._store(project_id, session_id).manifest().value)
+            return progress.summary(session_id, self._access.store(project_id, session_id).manifest().value)
         except HaythamError as error:
             return progress.unreadable(session_id, str(error))
 
 
-def _base_folder(base_dir: object) -> Path:
-    if not isinstance(base_dir, (str, Path)):
-        raise InvalidInput(f"base_dir is {base_dir!r}, which is no path.", hint="pass a str or a Path.")
-    folder = Path(base_dir)
-    try:
-        files.make_folder(folder)
-    except ValueError as error:
-        raise InvalidInput(f"base_dir is {str(base_dir)!r}: {error}.", hint="choose a name without it.") from error
-    return folder
-
-
-def _refuse_links(*folders: Path) -> None:
-    for folder in folders:
-        if folder.is_symlink():
-            raise StorageFailure(
-                "this is a symbolic link, which Haytham does not follow.",
-                location=Location(path=str(folder)),
-                hint="put the real folder there.",
-            )
+def _existing(document: Document | None, phase: Phase, what: str) -> Document:
+    if document is None:
+        raise NotFound(f"phase {phase.number} {phase.name} has no {what} yet.", hint="it comes with save_checkpoint.")
+    return document

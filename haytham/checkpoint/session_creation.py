@@ -37,6 +37,17 @@ def ensure_project(store: ProjectStore, identity: Identity, now: str) -> None:
         )
 
 
+def check_same(store: SessionStore, present: Mapping[str, Any], wanted: Identity) -> None:
+    """Raises InvalidInput if an existing session is another one than wanted."""
+    for key in ("user_id", "workflow_type", "execution_mode"):
+        if present[key] != wanted[key]:
+            raise InvalidInput(
+                f"session {wanted['session_id']!r} exists with {key} {present[key]!r}, not {wanted[key]!r}.",
+                location=Location(path=str(store.folder)),
+                hint="use another session id, or the values it was created with.",
+            )
+
+
 def policies(workflow: Workflow, mode: str, review: object) -> dict[str, str]:
     """Checks the review policies of one session; raises InvalidInput, else returns them by phase number."""
     if review is None:

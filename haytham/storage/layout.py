@@ -51,7 +51,7 @@ class Layout:
                 location=Location(path=str(folder)),
                 hint=_others("projects", self.base),
             )
-        _refuse_link(folder)
+        refuse_links(folder)
         return folder
 
     def existing_session(self, project_id: object, session_id: object) -> Path:
@@ -64,8 +64,8 @@ class Layout:
                 location=Location(path=str(folder)),
                 hint=_others("sessions", folder.parent),
             )
-        _refuse_link(folder.parent)
-        _refuse_link(folder)
+        refuse_links(folder.parent)
+        refuse_links(folder)
         return folder
 
     def project_ids(self) -> list[str]:
@@ -75,6 +75,18 @@ class Layout:
     def session_ids(self, project_id: object) -> list[str]:
         """Returns the ids of a project's sessions, sorted."""
         return folder_names(self.existing_project(project_id) / SESSIONS_FOLDER)
+
+
+def base_folder(base_dir: object) -> Path:
+    """Returns the base folder, made if need be; raises InvalidInput if this is no path."""
+    if not isinstance(base_dir, (str, Path)):
+        raise InvalidInput(f"base_dir is {base_dir!r}, which is no path.", hint="pass a str or a Path.")
+    folder = Path(base_dir)
+    try:
+        files.make_folder(folder)
+    except ValueError as error:
+        raise InvalidInput(f"base_dir is {str(base_dir)!r}: {error}.", hint="choose a name without it.") from error
+    return folder
 
 
 def session_branch(session_id: str) -> str:
@@ -100,13 +112,15 @@ def check_free(name: str, folder: Path, what: str) -> None:
             )
 
 
-def _refuse_link(folder: Path) -> None:
-    if folder.is_symlink():
-        raise StorageFailure(
-            "this is a symbolic link, which Haytham does not follow.",
-            location=Location(path=str(folder)),
-            hint="put the real folder there.",
-        )
+def refuse_links(*folders: Path) -> None:
+    """Raises StorageFailure if any of these is a symbolic link."""
+    for folder in folders:
+        if folder.is_symlink():
+            raise StorageFailure(
+                "this is a symbolic link, which Haytham does not follow.",
+                location=Location(path=str(folder)),
+                hint="put the real folder there.",
+            )
 
 
 def _others(what: str, folder: Path) -> str:
