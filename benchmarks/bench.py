@@ -179,7 +179,7 @@ def bench_load(base: Path, repeat: int) -> None:
     )
 
     def cold() -> None:
-        reader.forget()
+        reader._read_cached.cache_clear()
         sessions.manager.load_session("bench", name)
 
     ratio("load_session, nothing cached / the same", median_ms(cold, repeat), plain, 10)

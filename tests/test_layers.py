@@ -29,13 +29,13 @@ GATEWAYS = {
     "fastjsonschema": ("documents/schemas",),
     "rfc3339_validator": ("documents/schemas",),
     "watchfiles": ("checkpoint/waiting",),
-    "pygit2": ("storage/history",),
+    "pygit2": ("storage/history", "storage/git_index"),
     "git": ("storage/user_git",),
     "filelock": ("storage/locks",),
     "click": ("cli/", "demo"),
     "rich": ("cli/", "demo"),
 }
-WRITERS = {"storage/files", "storage/swaps", "storage/locks", "storage/history"}
+WRITERS = {"storage/files", "storage/swaps", "storage/locks", "storage/git_index"}
 MOVERS = {  # whole files or folders, moved or removed as they are
     "storage/store": {"rename"},  # what was rescued from under an editor's hands
     "project/project_manager": {"rename", "rmtree"},  # a deleted project

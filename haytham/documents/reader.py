@@ -42,11 +42,6 @@ def read(kind: str, text: str, path: str = "") -> Document:
         return _Reading(kind, Source(text, path)).document()  # again, for problems that name the path
 
 
-def forget() -> None:
-    """Forgets what was read before; for measuring what a first reading costs."""
-    _read_cached.cache_clear()
-
-
 @lru_cache(maxsize=2048)
 def _read_cached(kind: str, text: str) -> Document:
     return _Reading(kind, Source(text)).document()

@@ -4,17 +4,16 @@ Only the paths it is given are committed; a person's staged changes, branch and 
 No hook, no filter and no program of the repository is ever run, and no repository is ever searched for upwards.
 """
 
-import hashlib
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from haytham.domain.errors import BrokenRepository, Conflict, HaythamError, Location, StorageFailure
-from haytham.storage import files, git_objects
+from haytham.storage import files, git_index, git_objects
 from haytham.storage.git_objects import BLOB, FILE_MODE, FOLDER_MODE, GitObject
 
 if TYPE_CHECKING:
@@ -74,7 +73,7 @@ class History:
         """Makes an empty repository on the branch."""
         with _translating(self.git_folder):
             _pygit2().init_repository(str(self.folder), initial_head=self.branch).free()
-        (self.git_folder / self._ref).parent.mkdir(parents=True, exist_ok=True)
+        files.make_folder((self.git_folder / self._ref).parent)
 
     def check(self) -> None:
         """Raises BrokenRepository if the repository is gone, damaged, or on another branch."""
@@ -153,40 +152,16 @@ class History:
         self.refresh_index(prepared.changes)
 
     def refresh_index(self, changes: Mapping[str, bytes | None]) -> None:
-        """Brings the index up to date for these paths, so that `git status` is clean for people.
-
-        The index is a cache: where git itself is at work on it, or the disk refuses it, it is left alone.
-        """
-        temporary = files.temporary_name(self.git_folder / "index")
-        try:
-            self._refresh_index(temporary, changes)
-        except (_pygit2().GitError, OSError):
-            for left in (temporary, temporary.with_name(f"{temporary.name}.lock")):
-                with suppress(OSError):
-                    left.unlink(missing_ok=True)
-
-    def _refresh_index(self, temporary: Path, changes: Mapping[str, bytes | None]) -> None:
-        index, current = self.git_folder / "index", files.read_bytes(self.git_folder / "index")
-        entries = self._index_at(temporary, current)
-        for path, data in changes.items():
-            if data is None:
-                if path in entries:
-                    entries.remove(path)
-            else:
-                oid = git_objects.make(BLOB, data).id
-                entries.add(_pygit2().IndexEntry(path, _pygit2().Oid(hex=oid), _pygit2().enums.FileMode.BLOB))
-        entries.write()
-        files.replace_under_lock(temporary, index, lambda: files.read_bytes(index) == current)
+        """Brings the index up to date for these paths, so that `git status` is clean for people."""
+        with self._opened() as repository:
+            git_index.refresh(self.git_folder, changes, self._head_tree(repository))
 
     def outdated_in_index(self) -> dict[str, str]:
         """Returns the files that the index has otherwise than the newest commit, with the ids they have there."""
         with self._opened() as repository:
             tree = self._head_tree(repository)
-            try:
-                indexed = {entry.path: str(entry.id) for entry in repository.index}
-            except (OSError, _pygit2().GitError):  # a broken one
-                indexed = {}
             committed = dict(_blobs(tree, "")) if tree is not None else {}
+        indexed = git_index.ids(self.git_folder)
         return {path: oid for path, oid in committed.items() if indexed.get(path) != oid}
 
     # Steps of a commit
@@ -318,19 +293,6 @@ class History:
             ) from error
         return tree
 
-    def _index_at(self, path: Path, content: bytes | None) -> "pygit2.Index":
-        """Opens a copy of the index; one that is missing or broken is built anew from the newest commit."""
-        is_whole = content is not None and _is_whole_index(content)
-        if content is not None and is_whole:
-            path.write_bytes(content)
-        index: pygit2.Index = _pygit2().Index(str(path))
-        if not is_whole:
-            with self._opened() as repository:
-                tree = self._head_tree(repository)
-                if tree is not None:
-                    index.read_tree(tree)
-        return index
-
 
 def user_identity() -> Person | None:
     """Returns who the user is to git, from their own settings, or None if they have not said."""
@@ -384,13 +346,6 @@ def _blobs(tree: Any, prefix: str) -> Iterator[tuple[str, str]]:
             yield from _blobs(entry, f"{prefix}{entry.name}/")
         else:
             yield f"{prefix}{entry.name}", str(entry.id)
-
-
-def _is_whole_index(content: bytes) -> bool:
-    """Tells whether an index can be opened: libgit2 complains of a broken one even after it is closed."""
-    checksum = content[-20:]
-    whole = hashlib.sha1(content[:-20], usedforsecurity=False).digest()
-    return content.startswith(b"DIRC") and checksum in {whole, bytes(20)}  # git can be told to leave the sum out
 
 
 def _entry(commit: "pygit2.Commit") -> Entry:

@@ -177,13 +177,12 @@ class Store:
     def _rescue_swapped(self, folders: list[Path]) -> None:
         """Does the same for what a dead writer had just taken out of its place; what we know is only removed."""
         for folder in folders:
-            for document, path in swaps.left_in(folder):
-                name = str((folder / document).relative_to(self.folder))
-                known = {self.history.blob_ids([name]).get(name), *self._written().get(name, ())}
-                if blob_id(files.read_bytes(path) or b"") in known:
-                    path.unlink()
-                else:
-                    self._put_beside(name, path)
+            for place, left in swaps.left_in(folder, self._is_known):
+                self._put_beside(str(place.relative_to(self.folder)), left)
+
+    def _is_known(self, place: Path, data: bytes) -> bool:
+        name = str(place.relative_to(self.folder))
+        return blob_id(data) in {self.history.blob_ids([name]).get(name), *self._written().get(name, ())}
 
     def _put_beside(self, name: str, rescued: Path) -> None:
         place = self.path(f"{name}.rescued-{secrets.token_hex(4)}")

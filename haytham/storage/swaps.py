@@ -12,7 +12,7 @@ import hashlib
 import os
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from urllib.parse import quote, unquote
@@ -61,12 +61,18 @@ def replace(new: Path, path: Path, expected: bytes | None, held: Path | None) ->
         raise _conflict(path)
 
 
-def left_in(folder: Path) -> Iterator[tuple[str, Path]]:
-    """Yields what a writer left that died between an exchange and the next step: a document's name, and the file."""
-    with suppress(FileNotFoundError), os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.name.endswith(_SWAP):
-                yield entry.name.removesuffix(_SWAP).rpartition(".")[0].removeprefix("."), Path(entry.path)
+def left_in(folder: Path, is_known: Callable[[Path, bytes], bool]) -> Iterator[tuple[Path, Path]]:
+    """Clears up after a writer that died between an exchange and the next step.
+
+    What is known of the document is removed; anything else is yielded, as the document's place and the file.
+    """
+    with suppress(FileNotFoundError):
+        for left in [Path(entry.path) for entry in os.scandir(folder) if entry.name.endswith(_SWAP)]:
+            place = folder / left.name.removesuffix(_SWAP).rpartition(".")[0].removeprefix(".")
+            if is_known(place, content(left)):
+                left.unlink()
+            else:
+                yield place, left
 
 
 def release(held: Path) -> Iterator[tuple[str, Path]]:
