@@ -55,7 +55,7 @@ def is_valid(kind: str, value: object) -> bool:
         _compiled(kind)(value)
     except JsonSchemaValueException:
         return False
-    return _is_plain(value)
+    return _is_plain(value, schema(kind))
 
 
 @cache
@@ -70,12 +70,15 @@ def _compiled(kind: str) -> Callable[[object], object]:
     return compiled
 
 
-def _is_plain(value: object) -> bool:
-    """Tells whether a value is made of what JSON knows, with numbers that can be written."""
+def _is_plain(value: object, rule: Schema) -> bool:
+    """Tells whether a value is made of what JSON knows, with numbers that can be written and read back."""
     if isinstance(value, dict):
-        return all(_is_plain(each) for each in value.values())
+        known, others = rule.get("properties", {}), rule.get("additionalProperties") or {}
+        return all(_is_plain(each, known.get(key, others)) for key, each in value.items())
     if isinstance(value, list):
-        return all(_is_plain(each) for each in value)
+        return all(_is_plain(each, rule.get("items", {})) for each in value)
+    if isinstance(value, float) and "integer" in rule.get("type", ()):
+        return False
     return value is None or isinstance(value, (str, bool)) or _is_number(None, value)
 
 
@@ -99,8 +102,6 @@ def _pattern(_validator: object, pattern: str, text: object, _schema: object) ->
 
 
 def _is_integer(_checker: object, value: object) -> bool:
-    if isinstance(value, float):
-        return value.is_integer()
     return isinstance(value, int) and not isinstance(value, bool) and value.bit_length() <= _LONGEST_INTEGER
 
 
@@ -164,5 +165,5 @@ def _example(title: str, rule: Schema) -> str:
 
 
 def _shown(value: object) -> str:
-    text = json.dumps(value, ensure_ascii=False) if not isinstance(value, float) else repr(value)
+    text = repr(value) if isinstance(value, float) else json.dumps(value, ensure_ascii=False, default=repr)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
