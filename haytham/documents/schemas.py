@@ -44,7 +44,11 @@ def faults(kind: str, value: object) -> list[Fault]:
     """Returns every violation, in the order of the schema; an empty list means that the value is valid."""
     errors = sorted(_validator(kind).iter_errors(value), key=lambda error: [str(key) for key in error.absolute_path])
     found = (fault for error in errors for fault in _in_words(error))
-    return list(dict.fromkeys(found))  # jsonschema tells a missing key once for each that is missing
+    told = list(dict.fromkeys(found))  # jsonschema tells a missing key once for each that is missing
+    if told or _is_plain(value, schema(kind)):
+        return told
+    hint = "use texts, finite numbers, true, false, null, lists and dicts."
+    return [Fault(path=(), message="a part of the value is nothing that JSON knows.", hint=hint)]
 
 
 def is_valid(kind: str, value: object) -> bool:
