@@ -35,8 +35,12 @@ def recover(writer: SessionWriter) -> RecoveryReport:
 
 def edited_files(view: SessionView) -> list[str]:
     """Returns the documents that a person changed and nobody committed yet."""
-    names = [name for phase in view.phases for name in view.store.files_of(phase)]
-    return view.store.edited_by_hand([layout.MANIFEST_FILE, *names])
+    store = view.store
+    present = [name for phase in view.phases for name in store.files_of(phase)]
+    committed = [
+        name_in(p, name) for p in view.phases for name in store.history.names(p.folder) if store.is_output(name)
+    ]
+    return store.edited_by_hand(list(dict.fromkeys([layout.MANIFEST_FILE, *present, *committed])))
 
 
 def _unfinished(writer: SessionWriter) -> list[Phase]:

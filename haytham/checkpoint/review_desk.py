@@ -127,8 +127,7 @@ def record(view: SessionView, phase: Phase) -> ReviewRecord:
     lacking = view.missing_approval(phase)
     last = decisions[-1] if decisions else (feedback.value if feedback else None)
     action = reviews.action_of(last) if last else None
-    status = view.status(phase)
-    if status is PhaseStatus.COMPLETED and action is Action.APPROVED and lacking:
+    if action is Action.APPROVED and lacking:
         action = None  # not enough yet
     return ReviewRecord(
         phase_num=phase.number,

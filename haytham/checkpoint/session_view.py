@@ -1,6 +1,7 @@
 """One session as it is on disk: its phases, their content, their approvals. Reads only."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import datetime
 from functools import cached_property
 from typing import Any
@@ -159,7 +160,10 @@ class SessionView:
     def derived_manifest(self, changed: Mapping[int, Value] | None = None) -> dict[str, Any]:
         """Returns what the manifest has to say, given the checkpoints on disk and those about to be written."""
         known = self.store.checkpoints(tuple(p for p in self.phases if p.number not in (changed or {})))
-        value = progress.manifest(self.identity, self.workflow, known | dict(changed or {}), self.now)
+        is_waiting = any(self._open_gate(phase) for phase in self.phases)
+        value = progress.manifest(
+            self.identity, self.workflow, known | dict(changed or {}), self.now, is_waiting=is_waiting
+        )
         policy = self.manifest.value.get("review_policy")
         return value if policy is None else {**value, "review_policy": policy}
 
@@ -168,10 +172,18 @@ class SessionView:
         try:
             return self.store.manifest()
         except (InvalidInput, NotFound):
-            data = self.store.history.read(layout.MANIFEST_FILE)
-            if data is None:
+            committed = self._newest_readable_manifest()
+            if committed is None:
                 raise
-            return read("session_manifest", data.decode(), layout.MANIFEST_FILE)
+            return committed
+
+    def _newest_readable_manifest(self) -> Document | None:
+        for entry in self.store.history.entries():
+            data = self.store.history.read(layout.MANIFEST_FILE, entry.id)
+            with suppress(InvalidInput, UnicodeDecodeError):
+                if data is not None:
+                    return read("session_manifest", data.decode(), layout.MANIFEST_FILE)
+        return None
 
 
 def _who_can(phase: Phase) -> str:

@@ -94,7 +94,7 @@ class SessionWriter(SessionView):
         checkpoint = self.store.checkpoint(phase)
         changed: dict[int, Value] = {}
         contents: dict[str, Document] = {}
-        if action and checkpoint and (after := self._after_decision(checkpoint.value, action)):
+        if action and checkpoint and (after := self._after_decision(phase, checkpoint.value, value)):
             changed[phase.number] = after
             value = _bounded(value, after)
         note = messages.review(phase, value, str(author))
@@ -140,7 +140,8 @@ class SessionWriter(SessionView):
         author: Person = HAYTHAM,
         carried: tuple[str, ...] = (),
     ) -> None:
-        manifest = self.manifest.replaced(self.derived_manifest(changed))
+        with self.store.previewing({name: checked(each, name).encode() for name, each in contents.items()}):
+            manifest = self.manifest.replaced(self.derived_manifest(changed))
         self._write({**contents, layout.MANIFEST_FILE: manifest}, note, also_commit, author, carried)
 
     def _write(
@@ -171,10 +172,14 @@ class SessionWriter(SessionView):
         document = self.store.document("user_feedback", name)
         return document is not None and render(document).encode() == self.store.bytes_of(name)
 
-    def _after_decision(self, checkpoint: Value, action: Action) -> Value | None:
+    def _after_decision(self, phase: Phase, checkpoint: Value, decided: Value) -> Value | None:
         """Returns the checkpoint as a decision leaves it, or None if the decision leaves it as it is."""
+        action = reviews.action_of(decided)
         if action is Action.APPROVED:
-            return None
+            is_taken_back = progress.status_of(checkpoint) is PhaseStatus.REQUIRES_RETRY and not self._lacks(
+                phase, decided
+            )
+            return checkpoints.with_status(checkpoint, PhaseStatus.COMPLETED) if is_taken_back else None
         if action is Action.SKIP_PHASE:
             return checkpoints.with_status(checkpoint, PhaseStatus.SKIPPED)
         used = checkpoint["metadata"]["retry_count"]
@@ -183,6 +188,12 @@ class SessionWriter(SessionView):
         if progress.status_of(checkpoint) is PhaseStatus.FAILED:
             return None
         return checkpoints.with_status(checkpoint, PhaseStatus.FAILED, f"max_retries_exceeded: {used} retries")
+
+    def _lacks(self, phase: Phase, decided: Value) -> bool:
+        """Tells whether more than this decision is needed for the approval of a phase."""
+        others = [each for each in self.decisions(phase) if each["review"]["reviewer"] != decided["review"]["reviewer"]]
+        known = [each for each in others if each["review"]["timestamp"]]
+        return reviews.missing(phase.approvals, [*known, decided], self.instant) is not None
 
     def _for_the_next_reviewer(self, phase: Phase, decided: Value) -> Value:
         """Returns the form with this decision listed in it: empty again while more approvals are missing."""

@@ -14,12 +14,22 @@ Value = Mapping[str, Any]
 _DERIVED_LATER = "last_updated"
 
 
-def manifest(identity: Value, workflow: Workflow, checkpoints: Mapping[int, Value | None], now: str) -> dict[str, Any]:
-    """Builds the value of a session's manifest; `identity` is the metadata of an earlier one."""
+def manifest(
+    identity: Value,
+    workflow: Workflow,
+    checkpoints: Mapping[int, Value | None],
+    now: str,
+    *,
+    is_waiting: bool = False,
+) -> dict[str, Any]:
+    """Builds the value of a session's manifest; `identity` is the metadata of an earlier one.
+
+    A session that is waiting for a required review is not completed, even if all its phases are.
+    """
     phases = workflow.phases_in(identity["execution_mode"])
     statuses = {phase.number: status_of(checkpoints.get(phase.number)) for phase in phases}
     current = current_phase(phases, statuses)
-    status = session_status(statuses, closed=identity["closed"] is not None)
+    status = session_status(statuses, closed=identity["closed"] is not None, is_waiting=is_waiting)
     return {
         "metadata": {**identity, "last_updated": now, "status": status.value},
         "phases": [_row(phase, checkpoints.get(phase.number)) for phase in phases],
@@ -51,7 +61,7 @@ def state(value: Value, *, edited_files: list[str], recovered: list[str], stale:
         current_phase=current,
         completed_phases=[number for number, status in statuses.items() if status == PhaseStatus.COMPLETED],
         phase_statuses=statuses,
-        next_phase=None if is_over else current,
+        next_phase=None if is_over or PhaseStatus(statuses[current]).is_done else current,
         can_resume=not is_over,
         metrics=Metrics(**dict(value["metrics"])),  # type: ignore[typeddict-item]  # the schema has them
         edited_files=edited_files,
@@ -109,9 +119,9 @@ def current_phase(phases: tuple[Phase, ...], statuses: Mapping[int, PhaseStatus]
     return next((phase for phase in phases if not statuses[phase.number].is_done), phases[-1])
 
 
-def session_status(statuses: Mapping[int, PhaseStatus], *, closed: bool) -> SessionStatus:
+def session_status(statuses: Mapping[int, PhaseStatus], *, closed: bool, is_waiting: bool = False) -> SessionStatus:
     """Returns the status of a session, given those of its phases."""
-    if closed or all(status.is_done for status in statuses.values()):
+    if closed or (all(status.is_done for status in statuses.values()) and not is_waiting):
         return SessionStatus.COMPLETED
     if PhaseStatus.FAILED in statuses.values():
         return SessionStatus.FAILED

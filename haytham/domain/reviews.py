@@ -96,7 +96,8 @@ def decision(
         "requested_changes": _changes(requested_changes),
         "action": {"action": chosen.value if reviewed else None, "retry_count": count},
     }
-    for _, message, hint in contradictions(value):
+    signed = {**value, "review": {**value["review"], "timestamp": "now"}}
+    for _, message, hint in contradictions(signed):
         raise InvalidInput(message, hint=hint)
     return value
 
@@ -125,6 +126,9 @@ def contradictions(feedback: Value) -> list[Contradiction]:
         message = "the phase is approved and changes are requested."
         hint = "move the changes to the comments, or set Approved to false and Action to retry_with_changes."
         found.append((("requested_changes",), message, hint))
+    if action == Action.MAX_RETRIES_EXCEEDED and review["timestamp"] is None:
+        hint = "set Action to approved, retry_with_changes or skip_phase."
+        found.append((("action", "action"), f"Action is {action}, which only Haytham says.", hint))
     if review["reviewed"] and action_of(feedback) is None:
         hint = "set Action to approved, retry_with_changes or skip_phase."
         found.append((("action", "action"), "Reviewed is true but there is no decision.", hint))

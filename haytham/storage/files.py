@@ -228,13 +228,14 @@ def sweep(folders: Iterable[Path]) -> list[Path]:
 
 
 def names_in(folder: Path) -> list[str]:
-    """Returns the names of the plain files in a folder that are not hidden, sorted."""
-    try:
-        entries = os.scandir(folder)
-    except FileNotFoundError:
-        return []
-    with entries:
-        return sorted(each.name for each in entries if each.name[0] != "." and each.is_file(follow_symlinks=False))
+    """Returns the names of the plain files in a folder that are not hidden, sorted; a link is refused."""
+    with translating(), suppress(FileNotFoundError), os.scandir(folder) as entries:
+        visible = [each for each in entries if each.name[0] != "."]
+        for each in visible:
+            if each.is_symlink():
+                raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), each.path)
+        return sorted(each.name for each in visible if each.is_file(follow_symlinks=False))
+    return []
 
 
 @contextmanager

@@ -107,11 +107,11 @@ class History:
             entry = tree[path]
             return bytes(entry.data) if isinstance(entry, _pygit2().Blob) else None
 
-    def names(self, folder: str, commit: str) -> list[str]:
-        """Returns the names of the files in a folder as a commit has them."""
+    def names(self, folder: str, commit: str | None = None) -> list[str]:
+        """Returns the names of the files in a folder as a commit has them, by default the newest."""
         with self._opened() as repository:
-            tree: Any = repository[commit].peel(_pygit2().Tree)
-            return [str(each.name) for each in tree[folder]] if folder in tree else []
+            tree: Any = repository[commit].peel(_pygit2().Tree) if commit else self._head_tree(repository)
+            return [str(each.name) for each in tree[folder]] if tree is not None and folder in tree else []
 
     def blob_ids(self, paths: Iterable[str]) -> dict[str, str]:
         """Returns the ids of those of these files that are in the newest commit, by path."""

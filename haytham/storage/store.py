@@ -39,6 +39,7 @@ class Store:
         self._clock = clock
         self._lock_timeout = lock_timeout
         self._read: dict[str, bytes | None] = {}
+        self._coming: Mapping[str, bytes] = {}
         self._held = self.history.git_folder / "haytham.held"
 
     def create(self, contents: Mapping[str, bytes], note: CommitNote, folders: tuple[str, ...] = ()) -> bool:
@@ -91,8 +92,19 @@ class Store:
         """Returns the place of a file, given its name inside the folder."""
         return self.folder / name
 
+    @contextmanager
+    def previewing(self, contents: Mapping[str, bytes]) -> Iterator[None]:
+        """Lets documents be read meanwhile as they are about to be written."""
+        self._coming = contents
+        try:
+            yield
+        finally:
+            self._coming = {}
+
     def bytes_of(self, name: str) -> bytes | None:
         """Returns a file's bytes, or None; read once, so that a change sees one state and notices if it moved."""
+        if name in self._coming:
+            return self._coming[name]
         if name not in self._read:
             self._read[name] = files.read_bytes(self.path(name))
         return self._read[name]

@@ -391,7 +391,8 @@ def test_linked_output_is_not_written_through(worked: Path, canary: Path) -> Non
     path.symlink_to(canary / "secret.md")
     manager = _again(worked)
     _refused(worked, StorageFailure, lambda: manager.save_agent_output(*AT, 1, "concept_expansion", "x"))
-    assert manager.get_approved_phases(*AT) == []
+    with pytest.raises(StorageFailure, match="symbolic link"):
+        manager.get_approved_phases(*AT)
 
 
 def test_linked_manifest_is_refused(worked: Path, canary: Path) -> None:

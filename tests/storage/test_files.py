@@ -239,13 +239,15 @@ def test_a_line_is_written_in_place(tmp_path: Path) -> None:
 
 
 def test_plain_files_are_listed(tmp_path: Path) -> None:
-    """Hidden files, folders and links are not documents."""
+    """Hidden files and folders are not documents, and a link is refused rather than passed over."""
     for name in ("b.md", "a.md", ".hidden.md"):
         (tmp_path / name).write_bytes(b"")
     (tmp_path / "folder.md").mkdir()
-    (tmp_path / "link.md").symlink_to(tmp_path / "a.md")
     assert files.names_in(tmp_path) == ["a.md", "b.md"]
     assert files.names_in(tmp_path / "missing") == []
+    (tmp_path / "link.md").symlink_to(tmp_path / "a.md")
+    with pytest.raises(StorageFailure, match="symbolic link"):
+        files.names_in(tmp_path)
 
 
 def test_folder_of_a_dead_maker_goes_and_that_of_a_living_one_stays(tmp_path: Path) -> None:
