@@ -48,6 +48,8 @@ def replace(new: Path, path: Path, expected: bytes | None, held: Path | None) ->
     if expected is None:
         _put_where_nothing_is(new, path)
         return
+    if _content_if_any(path) != expected:  # so that ours is not seen in its place even for a moment
+        raise _conflict(path)
     ours = content(new)
     swap = new.with_name(f".{path.name}.{secrets.token_hex(6)}{_SWAP}")
     new.rename(swap)  # from here on the name may hold somebody's text: `left_in` finds it after a crash
@@ -83,7 +85,7 @@ def release(held: Path) -> Iterator[tuple[str, Path]]:
         return
     for entry in entries:
         kept = Path(entry.path)
-        digest, _, name = entry.name.partition("-")
+        digest, _, name = entry.name.split("-", 2)
         if _is_open_elsewhere(kept):
             continue
         if _digest(content(kept)) == digest:
@@ -98,6 +100,13 @@ def _try_exchange(ours: Path, path: Path) -> bool:
     except (Conflict, OSError):  # nothing was exchanged
         ours.unlink(missing_ok=True)
         raise
+
+
+def _content_if_any(path: Path) -> bytes | None:
+    try:
+        return content(path)
+    except FileNotFoundError:
+        return None
 
 
 def _put_where_nothing_is(new: Path, path: Path) -> None:
@@ -120,7 +129,8 @@ def _hold(old: Path, path: Path, known: bytes, held: Path | None) -> None:
         old.unlink()
         return
     held.mkdir(exist_ok=True)
-    old.rename(held / f"{_digest(known)}-{quote(str(path.relative_to(held.parent.parent)), safe='')}")
+    name = quote(str(path.relative_to(held.parent.parent)), safe="")
+    old.rename(held / f"{_digest(known)}-{secrets.token_hex(4)}-{name}")  # the same bytes may be held twice
 
 
 def _exchange(one: Path, other: Path) -> bool:

@@ -45,6 +45,7 @@ folder = "phase_3_print"
 agents = ["printer"]
 review = "optional"
 """
+FAST = "/dev/shm" if Path("/dev/shm").is_dir() else None  # noqa: S108 - only how quick it is depends on it
 FOLDERS = {1: "phase_1_draft", 2: "phase_2_check", 3: "phase_3_print"}
 AGENTS = {1: "writer", 2: "checker", 3: "printer"}
 
@@ -174,6 +175,8 @@ def filled_in(
     text = with_field(text, "Action", action)
     if action != "approved":
         text = with_field(text, "Approved", "false")
+    if action == "-":
+        text = with_field(text, "Reviewed", "false")
     if reviewer:
         text = with_field(text, "Reviewer", reviewer)
     if role:

@@ -106,12 +106,12 @@ def test_as_a_name(desk: Desk, dress: str) -> None:
     """As a reviewer's or an agent's name they are refused, or are one line that decides nothing."""
     desk.run(1)
     for forgery in _forgeries(desk, dress):
-        for attempt in (
-            lambda name: desk.decide(1, "skip_phase", reviewer=name),
-            lambda name: desk.decide(1, "skip_phase", reviewer="Eve", role=name),
-            lambda name: desk.manager.save_agent_output(*AT, 1, name, "text"),
-            lambda name: desk.manager.save_agent_output(*AT, 1, "writer", "text", model=name, tools_used=[name]),
-        ):
-            with suppress(InvalidInput):
-                attempt(forgery)
-            assert desk.approved() == []
+        with suppress(InvalidInput):
+            desk.decide(1, "skip_phase", reviewer=forgery)
+        with suppress(InvalidInput):
+            desk.decide(1, "skip_phase", reviewer="Eve", role=forgery)
+        with suppress(InvalidInput):
+            desk.manager.save_agent_output(*AT, 1, forgery, "text")
+        with suppress(InvalidInput):
+            desk.manager.save_agent_output(*AT, 1, "writer", "text", model=forgery, tools_used=[forgery])
+        assert desk.approved() == []

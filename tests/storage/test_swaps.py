@@ -1,5 +1,8 @@
 from pathlib import Path
 
+import pytest
+
+from haytham import Conflict
 from haytham.storage import files, swaps
 
 
@@ -31,3 +34,32 @@ def test_late_write_of_an_editor_is_found(tmp_path: Path) -> None:
 def test_nothing_held_is_nothing_to_release(tmp_path: Path) -> None:
     """Before the first replacement there is no folder."""
     assert list(swaps.release(tmp_path / "held")) == []
+
+
+def test_same_bytes_held_twice_are_two_files(tmp_path: Path) -> None:
+    """A file that is held does not push out one that was held before and is still open in an editor."""
+    path, held = tmp_path / "a.md", tmp_path / ".git" / "held"
+    held.parent.mkdir()
+    path.write_bytes(b"before")
+    with path.open("r+b") as editor:
+        files.write({path: b"after"}, {path: b"before"}, held)
+        files.write({path: b"before"}, {path: b"after"}, held)
+        files.write({path: b"again"}, {path: b"before"}, held)
+        editor.write(b"typed!")
+    assert [b"typed!"] == [kept.read_bytes() for _, kept in swaps.release(held)]
+
+
+def test_unexpected_text_is_not_moved_at_all(tmp_path: Path) -> None:
+    """Where the file is not what was expected, it stays in its place, and nobody sees ours there for a moment."""
+    path, held = tmp_path / "a.md", tmp_path / ".git" / "held"
+    held.parent.mkdir()
+    path.write_bytes(b"theirs")
+    before = path.stat()
+    for expected in (b"other", None):
+        with pytest.raises(Conflict):
+            files.write({path: b"ours"}, {path: expected}, held)
+    path.rename(tmp_path / "b.md")
+    with pytest.raises(Conflict):
+        files.write({path: b"ours"}, {path: b"theirs"}, held)
+    assert before.st_ino == (tmp_path / "b.md").stat().st_ino
+    assert sorted(each.name for each in tmp_path.iterdir()) == [".git", "b.md"]
