@@ -101,8 +101,10 @@ class Model:
         is_done = self.is_single or decision.action != "approved" or self.lacks_nothing(now)
         self.in_form = person if is_done else None
 
-    def follow(self, decision: Decision) -> None:
+    def follow(self, decision: Decision, now: datetime) -> None:
         """Does what follows from a decision, if the phase has been reported at all."""
+        if self.status == "requires_retry" and decision.action == "approved" and self.lacks_nothing(now):
+            self.status = "completed"
         if self.status != "pending" and decision.action == "skip_phase":
             self.status = "skipped"
         elif self.status != "pending" and decision.action == "retry_with_changes":
@@ -286,7 +288,7 @@ class Reviews(RuleBasedStateMachine):
         return [
             lambda model, now: model.note(person, made(model, now)),
             lambda model, now: model.show(person, made(model, now), now),
-            lambda model, now: model.follow(made(model, now)),
+            lambda model, now: model.follow(made(model, now), now),
         ]
 
     def _look(self) -> None:
