@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -63,3 +64,38 @@ def test_unexpected_text_is_not_moved_at_all(tmp_path: Path) -> None:
         files.write({path: b"ours"}, {path: b"theirs"}, held)
     assert before.st_ino == (tmp_path / "b.md").stat().st_ino
     assert sorted(each.name for each in tmp_path.iterdir()) == [".git", "b.md"]
+
+
+class _Late(bytes):
+    """Expected bytes; somebody saves the file just after it was found to hold them."""
+
+    save: Callable[[], object] = staticmethod(lambda: None)
+    __hash__ = bytes.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return bytes.__eq__(self, other)
+
+    def __ne__(self, other: object) -> bool:
+        is_other = bytes.__ne__(self, other)
+        self.save()
+        return is_other
+
+
+@pytest.mark.parametrize("is_renamed", [False, True])
+def test_save_between_the_look_and_the_exchange(tmp_path: Path, *, is_renamed: bool) -> None:
+    """Somebody who saves in the last moment wins: their text is in its place, and ours is refused."""
+    path, held = tmp_path / "a.md", tmp_path / ".git" / "held"
+    held.parent.mkdir()
+    path.write_bytes(b"before")
+    expected = _Late(b"before")
+
+    def save() -> None:
+        target = tmp_path / "a.md.swp" if is_renamed else path
+        target.write_bytes(b"theirs")
+        target.rename(path)
+
+    expected.save = save
+    with pytest.raises(Conflict):
+        files.write({path: b"ours"}, {path: expected}, held)
+    assert path.read_bytes() == b"theirs"
+    assert list(swaps.release(held)) == []
