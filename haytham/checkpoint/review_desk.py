@@ -25,6 +25,7 @@ Value = Mapping[str, Any]
 _NAMED = re.compile(r"(?P<name>[^<>]+)<(?P<email>[^<>\s]*)>\Z")
 
 UNSEEN = "the outputs had changed before this decision was saved"
+MISSING = "the form was gone"
 EXPIRED = "the approval has expired"
 
 _TRIES = 5
@@ -72,11 +73,12 @@ def _matter(writer: SessionWriter, phase: Phase) -> Action | str | None:
     except InvalidInput:
         return None
     if feedback is None:
-        return None
+        return MISSING if status is PhaseStatus.COMPLETED else None
     action = reviews.action_of(feedback.value)
     is_current = reviews.is_about(feedback.value, phase, writer.content(phase))
     name = name_in(phase, layout.FEEDBACK_FILE)
-    is_new = action is not None and bool(writer.store.edited_by_hand([name]))
+    is_unsigned = feedback.value["review"]["timestamp"] is None  # also if its reviewer committed it with git
+    is_new = action is not None and (is_unsigned or bool(writer.store.edited_by_hand([name])))
     if is_new and (is_current or action is not Action.APPROVED):
         return action
     if status is not PhaseStatus.COMPLETED:

@@ -99,17 +99,20 @@ class SessionView:
 
     def check_skip(self, phase: Phase) -> None:
         """Raises GateClosed if only a reviewer may skip this phase: a required review of what it produced is open."""
-        is_reviewed = self.status(phase) in {PhaseStatus.COMPLETED, PhaseStatus.REQUIRES_RETRY}
-        if phase.review is ReviewPolicy.REQUIRED and is_reviewed and (lacking := self.missing_approval(phase)):
+        if self._owes_review(phase) and (lacking := self.missing_approval(phase)):
             raise self._closed(f"phase {phase.number} may be skipped only by its review", phase, lacking)
 
     def check_all_gates(self) -> None:
         """Raises GateClosed if any phase that ran requires a review that is missing."""
         for phase in self.phases:
-            is_reviewed = self.status(phase) in {PhaseStatus.COMPLETED, PhaseStatus.REQUIRES_RETRY}
-            has_gate = phase.review is ReviewPolicy.REQUIRED and is_reviewed
-            if has_gate and (lacking := self.missing_approval(phase)):
+            if self._owes_review(phase) and (lacking := self.missing_approval(phase)):
                 raise self._closed("the session may not be completed", phase, lacking)
+
+    def _owes_review(self, phase: Phase) -> bool:
+        """Tells whether a phase whose review is required has ever produced anything, whatever it is called now."""
+        if phase.review is not ReviewPolicy.REQUIRED or self.status(phase) is PhaseStatus.SKIPPED:
+            return False
+        return bool(self.store.output_names(phase)) or self.store.feedback(phase) is not None
 
     def _closed(self, what: str, phase: Phase, lacking: str) -> GateClosed:
         return GateClosed(

@@ -108,7 +108,8 @@ class SessionWriter(SessionView):
         contents[name] = before.replaced(value) if before else Document(kind="user_feedback", value=value)
         if changed and checkpoint:
             contents[name_in(phase, layout.CHECKPOINT_FILE)] = checkpoint.replaced(changed[phase.number])
-        self._save(contents, changed, note, author=author, carried=(name,) if in_the_form else ())
+        outputs = tuple(name_in(phase, each) for each in self.store.output_names(phase))
+        self._save(contents, changed, note, outputs, author, carried=(name,) if in_the_form else ())
 
     def reissue_form(self, phase: Phase, why: str) -> None:
         """Writes the form anew for content that changed, with what was decided about the old one noted in it."""
@@ -153,7 +154,7 @@ class SessionWriter(SessionView):
         carried: tuple[str, ...] = (),
     ) -> None:
         data = {name: checked(document, name).encode() for name, document in contents.items()}
-        self._keep_edits(list(data), carried)
+        self._keep_edits([*data, *also_commit], carried)
         commit = CommitNote(message=note, author=author) if note else None
         self.store.save(data, commit, also_commit=also_commit)
 
@@ -181,7 +182,7 @@ class SessionWriter(SessionView):
             )
             return checkpoints.with_status(checkpoint, PhaseStatus.COMPLETED) if is_taken_back else None
         if action is Action.SKIP_PHASE:
-            return checkpoints.with_status(checkpoint, PhaseStatus.SKIPPED)
+            return None if self._lacks(phase, decided) else checkpoints.with_status(checkpoint, PhaseStatus.SKIPPED)
         used = checkpoint["metadata"]["retry_count"]
         if action is Action.RETRY_WITH_CHANGES and used < self.workflow.max_retries:
             return checkpoints.with_status(checkpoint, PhaseStatus.REQUIRES_RETRY)
@@ -190,10 +191,13 @@ class SessionWriter(SessionView):
         return checkpoints.with_status(checkpoint, PhaseStatus.FAILED, f"max_retries_exceeded: {used} retries")
 
     def _lacks(self, phase: Phase, decided: Value) -> bool:
-        """Tells whether more than this decision is needed for the approval of a phase."""
+        """Tells whether more people have to agree before this decision about a phase has an effect."""
+        if phase.approvals.is_single:
+            return False
         others = [each for each in self.decisions(phase) if each["review"]["reviewer"] != decided["review"]["reviewer"]]
         known = [each for each in others if each["review"]["timestamp"]]
-        return reviews.missing(phase.approvals, [*known, decided], self.instant) is not None
+        wanted = reviews.action_of(decided) or Action.APPROVED
+        return reviews.missing(phase.approvals, [*known, decided], self.instant, wanted) is not None
 
     def _for_the_next_reviewer(self, phase: Phase, decided: Value) -> Value:
         """Returns the form with this decision listed in it: empty again while more approvals are missing."""

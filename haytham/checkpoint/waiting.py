@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from haytham.domain.errors import HaythamError, InvalidInput, Location, ReviewTimeout
+from haytham.domain.errors import Conflict, HaythamError, InvalidInput, Location, Locked, NotFound, ReviewTimeout
 from haytham.domain.records import ReviewRecord
 
 _DEBOUNCE = 30  # milliseconds; an editor's several writes of one save come closer together than that
@@ -56,11 +56,11 @@ def until_decided(
     )
 
 
-def _decided(look: Callable[[], ReviewRecord]) -> ReviewRecord | InvalidInput | None:
+def _decided(look: Callable[[], ReviewRecord]) -> ReviewRecord | HaythamError | None:
     """Returns the record if there is a decision, the problem if the form cannot be understood, or None."""
     try:
         record = look()
-    except InvalidInput as error:
+    except (InvalidInput, NotFound, Conflict, Locked) as error:  # an editor may be half way through its save
         return error
     return record if record["decision"] else None
 

@@ -170,13 +170,18 @@ def is_about(feedback: Value, phase: Phase, content: Content) -> bool:
 # Several reviewers
 
 
-def missing(approvals: Approvals, decisions: Iterable[Value], now: datetime) -> str | None:
-    """Returns what is missing for the approval of a phase, given each reviewer's decision; None if nothing is."""
+def missing(
+    approvals: Approvals, decisions: Iterable[Value], now: datetime, wanted: Action = Action.APPROVED
+) -> str | None:
+    """Returns what is missing for the approval of a phase, given each reviewer's decision; None if nothing is.
+
+    With `wanted`, what is missing for another decision that as many people have to agree on.
+    """
     known = list(decisions)
     for each in known:
-        if action_of(each) not in {None, Action.APPROVED}:
-            return f"{_who(each)} decided {action_of(each)}"
-    valid = [each for each in known if action_of(each) is Action.APPROVED and not is_expired(approvals, each, now)]
+        if action_of(each) not in {None, wanted}:
+            return f"another decision of {_who(each)}, who decided {action_of(each)}"
+    valid = [each for each in known if action_of(each) is wanted and not is_expired(approvals, each, now)]
     roles = {each["review"]["role"] for each in valid}
     absent = [role for role in approvals.roles if role not in roles]
     if absent:

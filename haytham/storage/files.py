@@ -9,6 +9,7 @@ import fcntl
 import os
 import secrets
 import shutil
+import stat
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -18,6 +19,7 @@ from haytham.domain.errors import HaythamError, InvalidInput, Location, StorageF
 from haytham.storage import swaps
 
 _TEMPORARY = ".haytham-tmp"
+TEMPORARY_PATTERNS = b"# Haytham's own files of a moment, which nobody should commit.\n*.haytham-tmp\n*.haytham-swap\n"
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _READ_ONLY = {errno.EROFS, errno.EACCES, errno.EPERM}
 
@@ -227,6 +229,20 @@ def sweep(folders: Iterable[Path]) -> list[Path]:
     return swept
 
 
+def remove(path: Path) -> None:
+    """Removes a file that may be gone already."""
+    with translating():
+        path.unlink(missing_ok=True)
+
+
+def sweep_marks(folder: Path, ending: str, mark: bytes) -> None:
+    """Removes the files with this ending whose first line is our mark; call it only under the lock."""
+    with translating(), suppress(FileNotFoundError):
+        for path in [Path(entry.path) for entry in os.scandir(folder) if entry.name.endswith(ending)]:
+            if read_line(path) == mark:
+                path.unlink(missing_ok=True)
+
+
 def names_in(folder: Path) -> list[str]:
     """Returns the names of the plain files in a folder that are not hidden, sorted; a link is refused."""
     with translating(), suppress(FileNotFoundError), os.scandir(folder) as entries:
@@ -291,6 +307,8 @@ def _write_temporary(path: Path, data: bytes) -> Path:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     descriptor = os.open(temporary, flags, 0o644)
     try:
+        with suppress(FileNotFoundError):
+            os.fchmod(descriptor, stat.S_IMODE(path.lstat().st_mode))  # as the file that it replaces
         remaining = memoryview(data)
         while remaining:
             remaining = remaining[os.write(descriptor, remaining) :]

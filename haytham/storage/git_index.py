@@ -4,7 +4,7 @@ A person's own staged changes stay; where git itself is at work on it, or the di
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,6 +36,15 @@ def ids(git_folder: Path) -> dict[str, str]:
     if content is None or not _is_whole(content):
         return {}
     return {entry.path: str(entry.id) for entry in Index(str(git_folder / "index"))}
+
+
+def blobs(tree: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Yields the files of a tree, with the ids that the index should have for them."""
+    for entry in tree:
+        if entry.filemode == git_objects.FOLDER_MODE:
+            yield from blobs(entry, f"{prefix}{entry.name}/")
+        else:
+            yield f"{prefix}{entry.name}", str(entry.id)
 
 
 def _refresh(index: Path, temporary: Path, changes: Mapping[str, bytes | None], head: Any) -> None:

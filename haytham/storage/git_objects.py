@@ -59,6 +59,18 @@ def commit(tree_id: str, parents: Iterable[str], author: str, committer: str, me
     return make(COMMIT, ("\n".join(lines) + "\n\n" + message).encode())
 
 
+def nested(changes: Mapping[str, bytes | None]) -> dict[str, object]:
+    """Returns changes by path as a tree of dicts."""
+    nested: dict[str, object] = {}
+    for path, data in changes.items():
+        *folders, name = path.split("/")
+        level = nested
+        for folder in folders:
+            level = level.setdefault(folder, {})  # type: ignore[assignment]  # folders hold dicts only
+        level[name] = data
+    return nested
+
+
 def pack(objects: Iterable[GitObject]) -> Pack:
     """Packs objects, each of them once."""
     unique = {each.id: each for each in objects}

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     import pygit2
 
 _STALE_LOCK = 600.0  # seconds; git holds a lock for moments
+_KEEP = ".keep"  # git's own mark on a pack that gc leaves alone
+_OURS = b"haytham"
 _PATIENCE = 2.0  # seconds to wait for a git command of the user's that is just now at work
 
 Entries = dict[str, tuple[int, str]]
@@ -73,6 +75,7 @@ class History:
         """Makes an empty repository on the branch."""
         with _translating(self.git_folder):
             _pygit2().init_repository(str(self.folder), initial_head=self.branch).free()
+        files.write_whole(self.git_folder / "info" / "exclude", files.TEMPORARY_PATTERNS)
         files.make_folder((self.git_folder / self._ref).parent)
 
     def check(self) -> None:
@@ -91,6 +94,7 @@ class History:
         ref = self.git_folder / self._ref
         files.sweep_lock(ref, _STALE_LOCK)
         files.sweep_lock(self.git_folder / "index", _STALE_LOCK)
+        files.sweep_marks(self.git_folder / "objects" / "pack", _KEEP, _OURS)
         return files.sweep([self.git_folder, ref.parent, self.git_folder / "objects" / "pack"])
 
     def head(self) -> str | None:
@@ -136,7 +140,7 @@ class History:
             self._check_branch(repository)
             base = self._head_id(repository)
             objects: dict[str, GitObject] = {}
-            tree_id = self._tree(repository, self._head_tree(repository), _nested(changes), objects)
+            tree_id = self._tree(repository, self._head_tree(repository), git_objects.nested(changes), objects)
         stamp = f"{author} {int(when.timestamp())} +0000"
         commit = git_objects.commit(tree_id, [base] if base else [], stamp, stamp, message)
         pack = git_objects.pack([*objects.values(), commit])
@@ -146,10 +150,20 @@ class History:
 
     def publish(self, prepared: "Prepared") -> None:
         """Makes a prepared commit the newest one, durably; raises Conflict if somebody else committed meanwhile."""
+        self._verify(prepared)
         with self._opened() as repository:
-            moved = self._move_ref(repository, prepared.base, prepared.commit)
-        self._verify(prepared.commit, {**prepared.files, **moved})
+            self._move_ref(repository, prepared.base, prepared.commit)
+            self._verify_ref(repository, prepared.commit)
         self.refresh_index(prepared.changes)
+        self.release(prepared)
+
+    def hold(self, prepared: "Prepared") -> None:
+        """Keeps `git gc` off the pack of a commit that no branch leads to yet; call it before its files are written."""
+        files.write_line(_keep_of(prepared), _OURS)
+
+    def release(self, prepared: "Prepared") -> None:
+        """Lets `git gc` have the pack again."""
+        files.remove(_keep_of(prepared))
 
     def refresh_index(self, changes: Mapping[str, bytes | None]) -> None:
         """Brings the index up to date for these paths, so that `git status` is clean for people."""
@@ -160,7 +174,7 @@ class History:
         """Returns the files that the index has otherwise than the newest commit, with the ids they have there."""
         with self._opened() as repository:
             tree = self._head_tree(repository)
-            committed = dict(_blobs(tree, "")) if tree is not None else {}
+            committed = dict(git_index.blobs(tree)) if tree is not None else {}
         indexed = git_index.ids(self.git_folder)
         return {path: oid for path, oid in committed.items() if indexed.get(path) != oid}
 
@@ -191,15 +205,12 @@ class History:
             objects[made.id] = made
         return made.id
 
-    def _move_ref(self, repository: "pygit2.Repository", base: str | None, commit: str) -> dict[Path, bytes]:
+    def _move_ref(self, repository: "pygit2.Repository", base: str | None, commit: str) -> None:
         ref, data = self.git_folder / self._ref, f"{commit}\n".encode()
-        files.make_folder(ref.parent)
         deadline = time.monotonic() + _PATIENCE
         while True:
-            temporary = files.write_temporary(ref, data)
-            if files.replace_under_lock(temporary, ref, lambda: self._head_id(repository) == base):
-                files.flush_folder(ref.parent)
-                return {ref: data}
+            if self._replaced(repository, ref, data, base):
+                return
             if self._head_id(repository) != base:
                 raise Conflict(
                     f"someone else committed to {self.branch} meanwhile; nothing was committed.",
@@ -214,14 +225,39 @@ class History:
                 )
             time.sleep(0.01)
 
-    def _verify(self, commit: str, written: Mapping[Path, bytes]) -> None:
+    def _replaced(self, repository: "pygit2.Repository", ref: Path, data: bytes, base: str | None) -> bool:
+        """Tries once to move the branch; git itself may remove the folder of a branch while it packs it."""
+        files.make_folder(ref.parent)
+        try:
+            temporary = files.write_temporary(ref, data)
+            if not files.replace_under_lock(temporary, ref, lambda: self._head_id(repository) == base):
+                return False
+            files.flush_folder(ref.parent)
+        except StorageFailure:
+            if ref.parent.is_dir():
+                raise
+            return False
+        return True
+
+    def _verify(self, prepared: "Prepared") -> None:
         """Reads back what was written: a full disk has been seen to report success."""
-        for path, data in written.items():
+        for path, data in prepared.files.items():
             if files.read_bytes(path) != data:
                 raise StorageFailure(
-                    f"commit {commit} does not read back from the disk; it was not acknowledged.",
+                    f"commit {prepared.commit} does not read back from the disk; it was not acknowledged.",
                     location=Location(path=str(path)),
+                    hint="repeat the call.",
                 )
+
+    def _verify_ref(self, repository: "pygit2.Repository", commit: str) -> None:
+        """Looks the branch up again: it leads to the commit, or to one that somebody has put upon it since."""
+        head = self._head_id(repository)
+        if head is None or (head != commit and not repository.descendant_of(head, commit)):
+            raise StorageFailure(
+                f"the branch does not lead to commit {commit}; it was not acknowledged.",
+                location=Location(path=str(self.git_folder / self._ref)),
+                hint="repeat the call.",
+            )
 
     # Reading
 
@@ -294,6 +330,10 @@ class History:
         return tree
 
 
+def _keep_of(prepared: Prepared) -> Path:
+    return next(path for path in prepared.files if path.suffix == ".pack").with_suffix(_KEEP)
+
+
 def user_identity() -> Person | None:
     """Returns who the user is to git, from their own settings, or None if they have not said."""
     try:
@@ -327,25 +367,6 @@ def _pygit2() -> Any:
     import pygit2
 
     return pygit2
-
-
-def _nested(changes: Mapping[str, bytes | None]) -> dict[str, object]:
-    nested: dict[str, object] = {}
-    for path, data in changes.items():
-        *folders, name = path.split("/")
-        level = nested
-        for folder in folders:
-            level = level.setdefault(folder, {})  # type: ignore[assignment]  # folders hold dicts only
-        level[name] = data
-    return nested
-
-
-def _blobs(tree: Any, prefix: str) -> Iterator[tuple[str, str]]:
-    for entry in tree:
-        if entry.filemode == FOLDER_MODE:
-            yield from _blobs(entry, f"{prefix}{entry.name}/")
-        else:
-            yield f"{prefix}{entry.name}", str(entry.id)
 
 
 def _entry(commit: "pygit2.Commit") -> Entry:

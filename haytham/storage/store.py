@@ -14,11 +14,12 @@ from pathlib import Path
 from haytham.documents.document import Document
 from haytham.documents.reader import read
 from haytham.domain import instants
-from haytham.domain.errors import BrokenRepository, Location
+from haytham.domain.errors import BrokenRepository, Conflict, Location
 from haytham.storage import files, locks, swaps
 from haytham.storage.history import History, Person, blob_id
 
 _NOTE = "haytham.written"
+_TRIES = 5
 HAYTHAM = Person(name="Haytham", email="haytham@localhost")
 
 
@@ -153,8 +154,23 @@ class Store:
     ) -> str:
         """Flushes the documents and the pack of their commit together, then moves the branch to it."""
         prepared = self.history.prepare(changes, note.message, note.author, self._clock())
-        files.write({**paths, **prepared.files}, expected, self._held)
+        self.history.hold(prepared)
+        try:
+            files.write({**paths, **prepared.files}, expected, self._held)
+        except BaseException:
+            self.history.release(prepared)
+            raise
         self._read.update(changes)
+        for _ in range(_TRIES):
+            try:
+                self.history.publish(prepared)
+            except Conflict:  # a person committed just now: ours goes on top
+                self.history.release(prepared)
+                prepared = self.history.prepare(changes, note.message, note.author, self._clock())
+                self.history.hold(prepared)
+                files.write(prepared.files)
+            else:
+                return prepared.commit
         self.history.publish(prepared)
         return prepared.commit
 

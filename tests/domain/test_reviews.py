@@ -173,7 +173,11 @@ def test_right_form(before: dict[str, Any], retry_count: int, *, is_right: bool)
         (Approvals(roles=("legal",)), [_signed()], "an approval in the role legal"),
         (Approvals(roles=("legal",)), [_signed(role="legal")], None),
         (Approvals(roles=("legal", "it")), [_signed(role="it")], "an approval in the role legal"),
-        (Approvals(), [_signed(), _signed("Eve", action="skip_phase")], "Eve decided skip_phase"),
+        (
+            Approvals(),
+            [_signed(), _signed("Eve", action="skip_phase")],
+            "another decision of Eve, who decided skip_phase",
+        ),
         (Approvals(expires_after_days=1), [_signed(when="2026-01-30T09:59:59Z")], "1 more approval"),
         (Approvals(expires_after_days=1), [_signed(when="2026-01-30T10:00:00Z")], None),
     ],

@@ -75,10 +75,10 @@ class Model:
         """Returns who decided what about the present content."""
         return [(name, each) for name, each in self.decisions.items() if each.content == self.content]
 
-    def lacks_nothing(self, now: datetime) -> bool:
+    def lacks_nothing(self, now: datetime, wanted: str = "approved") -> bool:
         """Tells whether the decisions are enough."""
         said = [each for _, each in self.said()]
-        if any(each.action != "approved" for each in said):
+        if any(each.action != wanted for each in said):
             return False
         if self.is_single:
             return len(said) == 1
@@ -106,7 +106,8 @@ class Model:
         if self.status == "requires_retry" and decision.action == "approved" and self.lacks_nothing(now):
             self.status = "completed"
         if self.status != "pending" and decision.action == "skip_phase":
-            self.status = "skipped"
+            is_agreed = self.is_single or self.lacks_nothing(now, "skip_phase")
+            self.status = "skipped" if is_agreed else self.status
         elif self.status != "pending" and decision.action == "retry_with_changes":
             self.status = "requires_retry" if self.retries < MAX_RETRIES else "failed"
             for each in self.decisions.values():

@@ -75,7 +75,7 @@ def test_rejection_outlasts_an_attempt_that_changed_nothing(second: Desk) -> Non
     second.complete(2)
     second.decide(2, reviewer=ADA, role="legal")
     second.decide(2, reviewer=BOB)
-    assert (second.approved(), _missing(second)) == ([1], "Eve decided retry_with_changes")
+    assert (second.approved(), _missing(second)) == ([1], "another decision of Eve, who decided retry_with_changes")
     second.decide(2, reviewer=EVE)
     assert second.approved() == [1, 2]
 
