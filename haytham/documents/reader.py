@@ -42,7 +42,7 @@ def read(kind: str, text: str, path: str = "") -> Document:
         return _Reading(kind, Source(text, path)).document()  # again, for problems that name the path
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=512)
 def _read_cached(kind: str, text: str) -> Document:
     return _Reading(kind, Source(text)).document()
 
