@@ -259,6 +259,9 @@ def _agreeing(feedback: dict[str, Any]) -> dict[str, Any]:
     for place, _, _ in reviews.contradictions(feedback):
         if place == ("requested_changes",):
             feedback = {**feedback, "requested_changes": []}
+        elif feedback["action"]["action"] == "max_retries_exceeded" and place == ("action", "action"):
+            signed = {**feedback["review"], "timestamp": "2026-01-31T10:00:00Z"}
+            feedback = {**feedback, "review": signed}
         else:
             feedback = {**feedback, "review": {**feedback["review"], "approved": False, "reviewed": False}}
     return feedback

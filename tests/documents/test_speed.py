@@ -18,7 +18,8 @@ from tests.trials import count
 _MEGABYTE = 1_000_000
 _SIZE = count(smoke=40_000, release=200_000)
 _MOST = 3.0  # times longer for twice the text: linear is 2, quadratic 4
-_FLOOR = 0.02  # seconds; what takes less cannot be quadratic in so many characters
+_SECONDS = 2.0  # of processor time, measured line by line for the coverage; it is half of that without
+_FLOOR = 0.05  # seconds; what takes less cannot be quadratic in so many characters
 _FRESH = itertools.count()
 _FAMILIES: dict[str, Callable[[int], str]] = {
     "hashes": lambda n: "#" * n,
@@ -109,12 +110,12 @@ def _best(action: Callable[[], object], repeats: int = 3) -> float:
 
 def _is_linear(small: Callable[[], object], large: Callable[[], object], floor: float = _FLOOR) -> bool:
     """Tells whether the larger one takes at most in proportion longer; another process may disturb a try or two."""
-    return any(_best(large, repeats) <= max(_MOST * _best(small, repeats), floor) for repeats in (1, 2, 3, 4))
+    return any(_best(large, repeats) <= max(_MOST * _best(small, repeats), floor) for repeats in (1, 2, 3, 4, 6, 8))
 
 
 @pytest.mark.parametrize("family", _FAMILIES)
 def test_pathological(family: str) -> None:
-    """What has broken other parsers takes less than a second, and half of it about half of the time."""
+    """What has broken other parsers takes about a second at most, and half of it about half of the time."""
     for kind, headings in _PLACES.items():
         text = render(Document(kind=kind, value=_VALUES[kind]))
         for heading in headings:
@@ -124,7 +125,7 @@ def test_pathological(family: str) -> None:
                 partial(_read, kind, f"{before}{heading}{_FAMILIES[family](size)}\n\n{after}")
                 for size in (_SIZE // 2, _SIZE)
             )
-            assert _best(large, 1) < 1
+            assert _best(large, 3) < _SECONDS
             assert _is_linear(small, large)
 
 
@@ -137,7 +138,7 @@ def test_pathological_values(family: str) -> None:
         ("checkpoint", [samples.checkpoint(errors=[text], agents={text: "completed"}) for text in texts]),
     ):
         small, large = (partial(_round_trip, Document(kind=kind, value=value)) for value in values)
-        assert _best(large, 1) < 1
+        assert _best(large, 3) < _SECONDS
         assert _is_linear(small, large)
 
 

@@ -162,7 +162,10 @@ class Driver:
     def review(self, session: str, number: int, *, good: bool) -> None:
         """Decides about a phase."""
         action, comments = "approved" if good else "retry_with_changes", next(self.fresh)
-        with self.saving({f"{session}/feedback/{number}": [action, comments]}, f"sessions/{session}"):
+        writes: dict[str, Any] = {f"{session}/feedback/{number}": [action, comments]}
+        if not good:  # the decision sends the phase back in the same step
+            writes[f"{session}/checkpoint/{number}"] = ["requires_retry", self.checkpoint(session, number)[1]]
+        with self.saving(writes, f"sessions/{session}"):
             self.manager.save_user_feedback(
                 PROJECT,
                 session,
