@@ -152,6 +152,7 @@ class Reviews(RuleBasedStateMachine):
         self.desk.clock.step = timedelta(0)
         self.worlds: list[World] = [{number: Model(number=number) for number in (1, 2, 3)}]
         self.texts = 0
+        self.unseen: set[int] = set()  # phases with a decision in the form that nobody has looked at
         if is_ahead:
             self.complete_at_once(1, kill=False)
             self.decide(1, "Ada", "skip_phase", None, kill=False)
@@ -229,6 +230,8 @@ class Reviews(RuleBasedStateMachine):
         """Decides in an editor, with the name in the form or left to git; somebody looks soon, or later."""
         if not self.desk.form(phase).exists():
             return
+        if phase in self.unseen:
+            self._look()  # or else one person would overwrite what another has just decided
         before = self.desk.form(phase).read_bytes()
         is_fresh = b"Reviewer: -" in before
         self.desk.identity = Person(name=person, email=f"{person.lower()}@example.org")
@@ -242,6 +245,7 @@ class Reviews(RuleBasedStateMachine):
             if action != "approved" or model.about == model.content:
                 for step in self._decision(person, action, role, lambda model: model.about):
                     step(model, now)
+        self.unseen.add(phase)
         self.approved_phases_are_those_of_the_rules()
         if is_seen or name == "-" or not is_fresh:  # else a later rule may change who git says the user is
             self._look()
@@ -300,6 +304,7 @@ class Reviews(RuleBasedStateMachine):
     def _look(self) -> None:
         """Lets the manager take in what was done by hand, and compares all that it tells."""
         self.desk.manager.load_session(*AT)
+        self.unseen.clear()
         for world in self.worlds:
             for model in world.values():
                 model.settle(self.desk.clock.present)
