@@ -1,6 +1,7 @@
 """Changes one session under its lock: documents, a fresh manifest and, where it counts, a commit."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from haytham.checkpoint.session_view import SessionView
@@ -14,7 +15,7 @@ from haytham.domain.errors import InvalidInput
 from haytham.domain.workflow import Phase
 from haytham.storage import files, layout
 from haytham.storage.history import Person
-from haytham.storage.session_store import name_in
+from haytham.storage.session_store import SessionStore, name_in
 from haytham.storage.store import HAYTHAM, CommitNote
 
 Value = Mapping[str, Any]
@@ -25,6 +26,10 @@ CHANGED = "the outputs changed after this decision"
 
 class SessionWriter(SessionView):
     """One change of one session. Make it under the store's lock, use it once."""
+
+    def __init__(self, store: SessionStore, now: datetime, person: Person | None = None) -> None:
+        super().__init__(store, now, person)
+        self._texts: dict[int, tuple[Document, bytes]] = {}
 
     def save_checkpoint(self, phase: Phase, said: checkpoints.Report, outputs: Iterable[Value] = ()) -> None:
         """Records how a phase stands, together with outputs of its agents that were not saved before."""
@@ -141,7 +146,7 @@ class SessionWriter(SessionView):
         author: Person = HAYTHAM,
         carried: tuple[str, ...] = (),
     ) -> None:
-        with self.store.previewing({name: checked(each, name).encode() for name, each in contents.items()}):
+        with self.store.previewing({name: self._text(each, name) for name, each in contents.items()}):
             manifest = self.manifest.replaced(self.derived_manifest(changed))
         self._write({**contents, layout.MANIFEST_FILE: manifest}, note, also_commit, author, carried)
 
@@ -153,7 +158,7 @@ class SessionWriter(SessionView):
         author: Person = HAYTHAM,
         carried: tuple[str, ...] = (),
     ) -> None:
-        data = {name: checked(document, name).encode() for name, document in contents.items()}
+        data = {name: self._text(document, name) for name, document in contents.items()}
         self._keep_edits([*data, *also_commit], carried)
         commit = CommitNote(message=note, author=author) if note else None
         self.store.save(data, commit, also_commit=also_commit)
@@ -169,6 +174,13 @@ class SessionWriter(SessionView):
         if lost:
             self.store.commit(tuple(lost), CommitNote(message=messages.edit(lost), author=self.person))
 
+    def _text(self, document: Document, name: str) -> bytes:
+        """Writes a document once, however often its bytes are asked for."""
+        known = self._texts.get(id(document))
+        if known is None:
+            known = self._texts[id(document)] = (document, checked(document, name).encode())
+        return known[1]
+
     def _is_canonical(self, name: str) -> bool:
         document = self.store.document("user_feedback", name)
         return document is not None and render(document).encode() == self.store.bytes_of(name)
@@ -177,10 +189,7 @@ class SessionWriter(SessionView):
         """Returns the checkpoint as a decision leaves it, or None if the decision leaves it as it is."""
         action = reviews.action_of(decided)
         if action is Action.APPROVED:
-            is_taken_back = progress.status_of(checkpoint) is PhaseStatus.REQUIRES_RETRY and not self._lacks(
-                phase, decided
-            )
-            return checkpoints.with_status(checkpoint, PhaseStatus.COMPLETED) if is_taken_back else None
+            return None
         if action is Action.SKIP_PHASE:
             return None if self._lacks(phase, decided) else checkpoints.with_status(checkpoint, PhaseStatus.SKIPPED)
         used = checkpoint["metadata"]["retry_count"]
@@ -251,7 +260,7 @@ class SessionWriter(SessionView):
 
     def _content_with(self, phase: Phase, written: Mapping[str, Document]) -> Content:
         data = {name: self.store.bytes_of(name_in(phase, name)) or b"" for name in self.store.output_names(phase)}
-        data |= {name: checked(document, name).encode() for name, document in written.items()}
+        data |= {name: self._text(document, name) for name, document in written.items()}
         return fingerprint.of(data)
 
     def _outputs_of(self, phase: Phase) -> tuple[str, ...]:

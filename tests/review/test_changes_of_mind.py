@@ -19,16 +19,15 @@ def _completed(base: Path, phases: tuple[int, ...] = (1,)) -> CheckpointManager:
     return manager
 
 
-def test_an_approval_takes_a_request_back(tmp_path: Path) -> None:
-    """A reviewer who sent a phase back and then approves the same content has approved it."""
+def test_a_phase_that_was_sent_back_is_not_approved_without_another_attempt(tmp_path: Path) -> None:
+    """An approval of what was sent back is recorded, but the phase stays sent back: nobody waits for it as approved."""
     manager = _completed(tmp_path)
     manager.save_user_feedback(*AT, 1, reviewed=True, approved=False, action="retry_with_changes")
     assert manager.load_session(*AT)["phase_statuses"][1] == "requires_retry"
     assert manager.review(*AT, 1)["decision"] == "retry_with_changes"
     manager.save_user_feedback(*AT, 1, reviewed=True, approved=True)
-    assert manager.load_session(*AT)["phase_statuses"][1] == "completed"
-    assert manager.review(*AT, 1)["decision"] == "approved"
-    assert manager.get_approved_phases(*AT) == [1]
+    assert manager.load_session(*AT)["phase_statuses"][1] == "requires_retry"
+    assert (manager.review(*AT, 1)["decision"], manager.get_approved_phases(*AT)) == (None, [])
 
 
 def test_a_session_that_waits_for_its_last_review_is_not_completed(tmp_path: Path) -> None:

@@ -103,8 +103,6 @@ class Model:
 
     def follow(self, decision: Decision, now: datetime) -> None:
         """Does what follows from a decision, if the phase has been reported at all."""
-        if self.status == "requires_retry" and decision.action == "approved" and self.lacks_nothing(now):
-            self.status = "completed"
         if self.status != "pending" and decision.action == "skip_phase":
             is_agreed = self.is_single or self.lacks_nothing(now, "skip_phase")
             self.status = "skipped" if is_agreed else self.status
