@@ -29,13 +29,16 @@ def refresh(git_folder: Path, changes: Mapping[str, bytes | None], head: Any) ->
 
 
 def ids(git_folder: Path) -> dict[str, str]:
-    """Returns the ids of the files in the index; none if it is missing or broken."""
-    from pygit2 import Index
+    """Returns the ids of the files in the index; none if it is missing, broken or cannot be read."""
+    from pygit2 import GitError, Index
 
     content = files.read_bytes(git_folder / "index")
     if content is None or not _is_whole(content):
         return {}
-    return {entry.path: str(entry.id) for entry in Index(str(git_folder / "index"))}
+    try:
+        return {entry.path: str(entry.id) for entry in Index(str(git_folder / "index"))}
+    except (GitError, OSError):
+        return {}
 
 
 def blobs(tree: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
