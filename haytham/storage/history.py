@@ -339,7 +339,7 @@ def user_identity() -> Person | None:
     try:
         config = _pygit2().Config.get_global_config()
         return Person(name=str(config["user.name"]), email=str(config["user.email"]))
-    except (KeyError, OSError):
+    except (KeyError, OSError, _pygit2().GitError):
         return None
 
 
