@@ -203,3 +203,20 @@ class SessionResult(TypedDict):
     requirements_file: str
     unfinished_phases: list[int]
     metrics: dict[str, Any]
+
+
+class EntryRecord(TypedDict):
+    """One entry of an agent's journal, without its state."""
+
+    id: str
+    number: int
+    agent: str
+    timestamp: str
+    step: int
+    name: str
+    kind: str
+    status: str
+    reason: str
+    metadata: dict[str, Any]
+    parent: str | None
+    succeeded: str | None
