@@ -56,6 +56,14 @@ class SessionView:
         checkpoint = self.store.checkpoint(phase)
         return progress.status_of(checkpoint.value if checkpoint else None)
 
+    def existing_checkpoint(self, phase: Phase) -> Document:
+        """Returns the checkpoint of a phase; raises NotFound before there is one."""
+        return _existing(self.store.checkpoint(phase), phase, "checkpoint")
+
+    def existing_form(self, phase: Phase) -> Document:
+        """Returns the feedback form of a phase; raises NotFound before there is one."""
+        return _existing(self.store.feedback(phase), phase, "feedback form")
+
     def retries_used(self, phase: Phase) -> int:
         """Returns how often a phase was tried again."""
         checkpoint = self.store.checkpoint(phase)
@@ -193,3 +201,9 @@ def _who_can(phase: Phase) -> str:
     if phase.approvals.roles:
         return f"ask a reviewer in the role {', '.join(phase.approvals.roles)} to decide in that file."
     return "anyone who can edit that file can decide: set Action to approved, and save."
+
+
+def _existing(document: Document | None, phase: Phase, what: str) -> Document:
+    if document is None:
+        raise NotFound(f"phase {phase.number} {phase.name} has no {what} yet.", hint="it comes with save_checkpoint.")
+    return document
