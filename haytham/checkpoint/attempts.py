@@ -1,8 +1,10 @@
 """The attempts at a phase, as history has them, and what changed between two."""
 
 import difflib
+from collections.abc import Mapping
 
 from haytham.checkpoint.session_view import SessionView
+from haytham.domain import content as fingerprint
 from haytham.domain.errors import InvalidInput
 from haytham.domain.workflow import Phase
 from haytham.storage.session_store import name_in
@@ -18,6 +20,17 @@ def commits(view: SessionView, phase: Phase) -> dict[int, str]:
     return dict(sorted(found.items()))
 
 
+def files_with(view: SessionView, phase: Phase, content: str) -> Mapping[str, str] | None:
+    """Returns the hashes of a phase's outputs, by name, when they had a content; None if history knows of no such."""
+    for entry in view.store.history.entries():
+        told = entry.trailers.get("Haytham-Phase"), entry.trailers.get("Haytham-Content")
+        if told == (str(phase.number), content):
+            found = fingerprint.of(_outputs(view, phase, entry.id))
+            if found.hash == content:
+                return found.files
+    return None
+
+
 def diff(view: SessionView, phase: Phase, before: int | None, after: int | None) -> str:
     """Shows what changed in the outputs between two attempts; by default between the last two."""
     known = commits(view, phase)
@@ -27,18 +40,21 @@ def diff(view: SessionView, phase: Phase, before: int | None, after: int | None)
         if number not in known:
             there = ", ".join(str(each) for each in known) or "none yet"
             raise InvalidInput(f"phase {phase.number} has no attempt {number}.", hint=f"attempts: {there}.")
-    old, new = _outputs(view, phase, known[older]), _outputs(view, phase, known[newest])
+    old, new = _texts(view, phase, known[older]), _texts(view, phase, known[newest])
     return "".join(
         _file_diff(name, old.get(name, ""), new.get(name, ""), older, newest)
         for name in sorted(old.keys() | new.keys())
     )
 
 
-def _outputs(view: SessionView, phase: Phase, commit: str) -> dict[str, str]:
+def _texts(view: SessionView, phase: Phase, commit: str) -> dict[str, str]:
+    return {name: each.decode(errors="replace") for name, each in _outputs(view, phase, commit).items()}
+
+
+def _outputs(view: SessionView, phase: Phase, commit: str) -> dict[str, bytes]:
     names = view.store.history.names(phase.folder, commit)
     chosen = [name for name in names if view.store.is_output(name)]
-    data = {name: view.store.history.read(name_in(phase, name), commit) or b"" for name in chosen}
-    return {name: each.decode(errors="replace") for name, each in data.items()}
+    return {name: view.store.history.read(name_in(phase, name), commit) or b"" for name in chosen}
 
 
 def _file_diff(name: str, old: str, new: str, older: int, newer: int) -> str:

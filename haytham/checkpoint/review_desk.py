@@ -7,11 +7,12 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from haytham.checkpoint import attempts
 from haytham.checkpoint.session_view import SessionView
 from haytham.checkpoint.session_writer import CHANGED, SessionWriter
-from haytham.domain import reviews
+from haytham.domain import content, reviews
 from haytham.domain.choices import Action, PhaseStatus
-from haytham.domain.errors import Conflict, InvalidInput
+from haytham.domain.errors import Conflict, InvalidInput, Location
 from haytham.domain.identifiers import check_line
 from haytham.domain.records import RetryRequest, ReviewRecord
 from haytham.domain.reviews import Reviewer
@@ -97,6 +98,25 @@ def _record(writer: SessionWriter, phase: Phase, action: Action) -> None:
     author = _named(review["reviewer"], writer.person)
     value = reviews.recorded(feedback.value, action, writer.now, Reviewer(name=author.name, role=review["role"]))
     writer.save_feedback(phase, value, author, in_the_form=True)
+
+
+def check_read(view: SessionView, phase: Phase, read: str | None) -> None:
+    """Raises Conflict if what a reviewer read, named by its hash, is not the present content of a phase."""
+    present = view.content(phase)
+    if read is None or check_line(read, "content") == present.hash:
+        return
+    if not content.is_hash(read):
+        raise InvalidInput(
+            f"content is {read!r}, which is no hash of a content.",
+            hint="pass the content that review or the form told, or leave it out.",
+        )
+    known = attempts.files_with(view, phase, read)
+    what = f": {content.differences(known, present.files)}" if known else ""
+    raise Conflict(
+        f"phase {phase.number} {phase.name} changed since it was read{what}.",
+        location=Location(path=str(view.store.path(phase.folder))),
+        hint="nothing was decided; read it again, then decide.",
+    )
 
 
 def finish(writer: SessionWriter, phase: Phase, value: Value) -> None:

@@ -30,13 +30,17 @@ class Reviewing:
         *,
         reviewer: str | None = None,
         role: str | None = None,
+        content: str | None = None,
     ) -> None:
         """Records a decision about a phase as it is now; it is a commit by the reviewer.
 
         `reviewer` is a name, or a name and an address as git writes them; by default, who git says the user is.
+        `content` is the hash of what they read, as `review` and the form tell it; raises Conflict, with what changed
+        since, if the phase has another content now.
         """
         with self._access.writing(project_id, session_id) as writer:
             phase = writer.phase(phase_num)
+            review_desk.check_read(writer, phase, content)
             feedback = writer.store.feedback(phase)
             value = reviews.decision(
                 phase,

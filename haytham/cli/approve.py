@@ -29,6 +29,7 @@ Examples:
 @options.comment_option
 @options.reviewer_option
 @options.role_option
+@options.content_option
 @options.base_dir_option
 @options.project_option("the only one")
 @options.session_option("the only one that is not completed")
@@ -39,6 +40,7 @@ def command(
     comments: tuple[str, ...],
     reviewer: str | None,
     role: str | None,
+    content: str | None,
     base_dir: Path,
     project: str | None,
     session: str | None,
@@ -47,5 +49,5 @@ def command(
 ) -> None:
     """Approves a phase."""
     target = open_session(base_dir, project, session)
-    given = Given(action=Action.APPROVED, comments=comments, reviewer=reviewer, role=role)
+    given = Given(action=Action.APPROVED, comments=comments, reviewer=reviewer, role=role, content=content)
     review_display.show(target, decide(target, target.phase_to_review(phase), given), as_json=as_json)

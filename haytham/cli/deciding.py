@@ -18,11 +18,12 @@ class Given:
     changes: tuple[str, ...] = ()
     reviewer: str | None = None
     role: str | None = None
+    content: str | None = None
 
 
 def decide(target: Target, phase: Phase, given: Given) -> ReviewRecord:
     """Saves the decision and returns how the review stands; raises Conflict if it would replace a draft."""
-    target.manager.review(*target.ids, phase.number)  # first, what people did: a form about the present content
+    seen = target.manager.review(*target.ids, phase.number)  # first, what people did: a form about the present content
     draft = _draft(target.manager.load_feedback(*target.ids, phase.number))
     target.manager.save_user_feedback(
         *target.ids,
@@ -34,6 +35,7 @@ def decide(target: Target, phase: Phase, given: Given) -> ReviewRecord:
         action=given.action.value,
         reviewer=given.reviewer,
         role=given.role,
+        content=given.content or seen["content"],
     )
     return target.manager.review(*target.ids, phase.number)
 

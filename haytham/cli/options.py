@@ -39,4 +39,7 @@ comment_option: Decorator = click.option(
 reviewer_option: Decorator = click.option(
     "--reviewer", metavar="'NAME <MAIL>'", help="Who decides [default: you, as git knows you]"
 )
+content_option: Decorator = click.option(
+    "--content", metavar="HASH", help="Decide only about this content, as a review shows it [default: the present one]"
+)
 role_option: Decorator = click.option("--role", metavar="ROLE", help="In which role, where a phase asks for roles")

@@ -42,6 +42,7 @@ _FROM_INPUT = "-"
 @options.comment_option
 @options.reviewer_option
 @options.role_option
+@options.content_option
 @options.base_dir_option
 @options.project_option("the only one")
 @options.session_option("the only one that is not completed")
@@ -53,6 +54,7 @@ def command(
     comments: tuple[str, ...],
     reviewer: str | None,
     role: str | None,
+    content: str | None,
     base_dir: Path,
     project: str | None,
     session: str | None,
@@ -62,7 +64,14 @@ def command(
     """Sends a phase back."""
     wanted = _read(changes)
     target = open_session(base_dir, project, session)
-    given = Given(action=Action.RETRY_WITH_CHANGES, comments=comments, changes=wanted, reviewer=reviewer, role=role)
+    given = Given(
+        action=Action.RETRY_WITH_CHANGES,
+        comments=comments,
+        changes=wanted,
+        reviewer=reviewer,
+        role=role,
+        content=content,
+    )
     review_display.show(target, decide(target, target.phase_to_review(phase), given), as_json=as_json)
 
 

@@ -29,7 +29,8 @@ def show(target: Target, record: ReviewRecord, *, as_json: bool) -> None:
     attempt = f", attempt {record['attempt']}" if record["attempt"] > 1 else ""
     terminal.plain(console, f"Phase {record['phase_num']} {record['phase_name']}{attempt}", "bold")
     terminal.facts(console, _rows(target, record))
-    terminal.plain(console, f"{record['policy'].capitalize()} review, in this form:")
+    terminal.plain(console, f"{record['policy'].capitalize()} review of this content, in this form:")
+    terminal.plain(console, record["content"])
     terminal.plain(console, record["form"])
 
 

@@ -28,6 +28,7 @@ Examples:
 @options.comment_option
 @options.reviewer_option
 @options.role_option
+@options.content_option
 @options.base_dir_option
 @options.project_option("the only one")
 @options.session_option("the only one that is not completed")
@@ -38,6 +39,7 @@ def command(
     comments: tuple[str, ...],
     reviewer: str | None,
     role: str | None,
+    content: str | None,
     base_dir: Path,
     project: str | None,
     session: str | None,
@@ -46,5 +48,5 @@ def command(
 ) -> None:
     """Skips a phase."""
     target = open_session(base_dir, project, session)
-    given = Given(action=Action.SKIP_PHASE, comments=comments, reviewer=reviewer, role=role)
+    given = Given(action=Action.SKIP_PHASE, comments=comments, reviewer=reviewer, role=role, content=content)
     review_display.show(target, decide(target, target.phase_to_review(phase), given), as_json=as_json)

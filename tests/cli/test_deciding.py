@@ -45,7 +45,8 @@ def test_approve_end_to_end(waiting: Sample) -> None:
         "Comments  good",
         "",
         "          and short",
-        "Required review, in this form:",
+        "Required review of this content, in this form:",
+        CheckpointManager(waiting.base).review(*waiting.ids, 1)["content"],
         "projects/p-1/sessions/s-1/phase_1_concept/user_feedback.md",
     ]
     manager = CheckpointManager(waiting.base)
@@ -217,6 +218,20 @@ def test_several_reviewers(tmp_path: Path, shell: Shell) -> None:
     assert "Decision  approved by Leo, " in second.out
     assert "approved by Leo (legal)\n" in second.out
     assert shell("status", "--base-dir", base, "--json").json["session"]["phases"][0]["review"] == "approved"
+
+
+@pytest.mark.parametrize("command", ["approve", "skip", "request-changes"])
+def test_decision_about_other_content_is_refused(waiting: Sample, shell: Shell, command: str) -> None:
+    """Whoever names the content that they read does not decide about another one."""
+    words = [command, "--base-dir", waiting.base, *(["-c", "better"] if command == "request-changes" else [])]
+    before = form(waiting).read_bytes()
+    refused = shell(*words, "--content", f"sha256:{'0' * 64}")
+    assert (refused.code, form(waiting).read_bytes()) == (1, before)
+    assert refused.err.startswith("Error: phase 1 Concept Expansion changed since it was read.\n")
+    read = CheckpointManager(waiting.base).review(*waiting.ids, 1)["content"]
+    done = shell(*words, "--content", read)
+    assert (done.code, done.err) == (0, "")
+    assert f"\n{read}\n" in done.out
 
 
 def test_hostile_words_are_neutralised(waiting: Sample, shell: Shell) -> None:

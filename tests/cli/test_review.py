@@ -45,8 +45,9 @@ def test_in_place(waiting: Sample, tmp_path: Path) -> None:
     lines = said.out.splitlines()
     assert lines[0] == "Phase 1 Concept Expansion"
     assert lines[1].startswith("Decision  approved by ")
-    assert lines[-2:] == ["Required review, in this form:", str(form(waiting))]
     manager = CheckpointManager(waiting.base)
+    content = manager.review(*waiting.ids, 1)["content"]
+    assert lines[-3:] == ["Required review of this content, in this form:", content, str(form(waiting))]
     assert manager.get_approved_phases(*waiting.ids) == [1]
     assert manager.history(*waiting.ids)[0].trailers["Haytham-Decision"] == "approved"
 

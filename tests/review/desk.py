@@ -108,6 +108,7 @@ class Desk:
         role: str | None = None,
         comments: str = "",
         changes: list[str] | None = None,
+        content: str | None = None,
     ) -> None:
         """Decides through the API."""
         approved = action == "approved"
@@ -121,6 +122,7 @@ class Desk:
             action=action,
             reviewer=reviewer,
             role=role,
+            content=content,
         )
 
     def approve_all(self, phase: int) -> None:
