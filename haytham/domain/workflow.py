@@ -1,12 +1,13 @@
 """A workflow: which phases there are, in which modes, by which agents, under which reviews."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from haytham.domain import suggestions
 from haytham.domain.choices import ReviewPolicy
 from haytham.domain.errors import InvalidInput
+from haytham.domain.journal_policy import JournalPolicy, policy_of
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,6 +52,7 @@ class Workflow:
     phases: tuple[Phase, ...]
     modes: Mapping[str, tuple[int, ...]]
     source: str
+    journal: JournalPolicy = field(default_factory=JournalPolicy)
 
     def phases_in(self, mode: str) -> tuple[Phase, ...]:
         """Returns the phases of a mode in their order; raises InvalidInput for an unknown mode."""
@@ -106,6 +108,7 @@ def workflow_of(value: Mapping[str, Any], source: str) -> Workflow:
         phases=phases,
         modes=modes,
         source=source,
+        journal=policy_of(value.get("journal", {})),
     )
     _check_references(workflow)
     return workflow

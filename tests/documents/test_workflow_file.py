@@ -1,7 +1,13 @@
+from dataclasses import fields
+from pathlib import Path
+
 import pytest
 
-from haytham.documents import workflow_file
+from haytham.documents import schemas, workflow_file
+from haytham.domain.due import Due
 from haytham.domain.errors import InvalidDocument, InvalidInput
+from haytham.domain.journal_policy import JournalPolicy
+from haytham.domain.retention import Retention
 
 _TEXT = """
 name = "essay"
@@ -49,6 +55,34 @@ def test_every_fault() -> None:
         ("number is 0.", "phases.0.number"),
     }
     assert expected == {(problem.message, problem.location.field) for problem in caught.value.problems}
+
+
+def test_journal() -> None:
+    """The table `journal` is the policy of the agents' journals, as the example shows it."""
+    example = Path(__file__).parents[2] / "examples" / "custom_workflow.toml"
+    expected = JournalPolicy(
+        due=Due(every_steps=10, every_seconds=600), retention=Retention(routine=5, recovery_days=14)
+    )
+    assert expected == workflow_file.read(example.read_text(encoding="utf-8")).journal
+
+
+def test_journal_faults() -> None:
+    """A bad figure or an unknown word in the table is told with its place."""
+    with pytest.raises(InvalidDocument) as caught:
+        workflow_file.read(f"{_TEXT}\n[journal]\nlimit = 0\nroutin = 3\nevery_seconds = inf\n")
+    expected = {
+        ("limit is 0.", "journal.limit", "it must be at least 1."),
+        ("every_seconds is inf.", "journal.every_seconds", "a number is expected."),
+        ("'routin' is not known here.", "journal", 'did you mean "routine"?'),
+    }
+    found = {(each.message, each.location.field, each.hint.split(" Allowed")[0]) for each in caught.value.problems}
+    assert expected == found
+
+
+def test_journal_schema_has_the_fields_of_the_policy() -> None:
+    """What the schema accepts, the policy has, and the other way round."""
+    known = schemas.schema("workflow")["properties"]["journal"]["properties"]
+    assert [each.name for kind in (Due, Retention) for each in fields(kind)] == list(known)
 
 
 def test_agent_name() -> None:

@@ -4,7 +4,10 @@ import pytest
 
 from haytham.documents import workflow_file
 from haytham.domain.choices import ReviewPolicy
+from haytham.domain.due import Due
 from haytham.domain.errors import InvalidInput
+from haytham.domain.journal_policy import JournalPolicy
+from haytham.domain.retention import Retention
 from haytham.domain.workflow import workflow_of
 from tests.evidence import label
 
@@ -80,9 +83,18 @@ def test_own_workflow_needs_no_seven_phases() -> None:
     assert ReviewPolicy.OPTIONAL is workflow.phases[0].review
 
 
+def test_journal_policy() -> None:
+    """A workflow says when snapshots are due and which stay; what it does not say keeps its default."""
+    workflow = workflow_of(_value(journal={"every_steps": 5, "routine": 7, "limit": 40}), "")
+    expected = JournalPolicy(due=Due(every_steps=5), retention=Retention(routine=7, limit=40))
+    assert expected == workflow.journal
+    assert JournalPolicy() == workflow_of(_value(), "").journal == BUILT_IN.journal
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
+        ({"journal": {"routin": 3}}, "retention has no 'routin'"),
         ({"modes": {"m": [10, 30]}}, "mode 'm' names phase 30"),
         ({"default_mode": "x"}, "execution mode is 'x'"),
         ({"phases": [{"number": 1, "name": "A", "folder": f, "agents": []} for f in "ab"]}, "two phases of one number"),
