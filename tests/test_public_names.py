@@ -130,5 +130,6 @@ def test_constructor_takes_a_base_folder_first(owner: type) -> None:
 @pytest.mark.parametrize("owner", MANAGERS)
 def test_every_public_method_is_annotated_and_documented(owner: type) -> None:
     """What a manager offers says what it takes, returns and promises."""
-    public = [value for name, value in vars(owner).items() if not name.startswith("_") and inspect.isfunction(value)]
+    functions = inspect.getmembers(owner, inspect.isfunction)
+    public = [value for name, value in functions if not name.startswith("_")]
     assert [each.__name__ for each in public if not each.__doc__ or "return" not in each.__annotations__] == []

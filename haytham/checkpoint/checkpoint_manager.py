@@ -3,37 +3,35 @@
 Orders the steps; formats, paths and git are known further down.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from types import NoneType
 from typing import Any
 
-from haytham.checkpoint import recovery, session_creation, validation
+from haytham.checkpoint import overview, recovery, session_creation
 from haytham.checkpoint.reviewing import Reviewing
 from haytham.checkpoint.session_access import SessionAccess
+from haytham.checkpoint.session_queries import SessionQueries
 from haytham.checkpoint.workflow_registry import WorkflowRegistry
 from haytham.domain import checkpoints, instants, progress
 from haytham.domain import outputs as agent_outputs
-from haytham.domain.choices import PhaseStatus
-from haytham.domain.errors import HaythamError, InvalidInput
 from haytham.domain.identifiers import check_id, check_line
 from haytham.domain.records import (
     CheckpointRecord,
     RecoveryReport,
+    SessionOverview,
     SessionState,
-    SessionSummary,
 )
 from haytham.domain.workflow import Workflow
 from haytham.storage import files, layout
-from haytham.storage.history import Entry, Person, user_identity
+from haytham.storage.history import Person, user_identity
 from haytham.storage.layout import Layout
 from haytham.storage.project_store import ProjectStore
 
 LOCK_TIMEOUT = 30.0
 
 
-class CheckpointManager(Reviewing):
-    """Sessions below one base folder.
+class CheckpointManager(SessionQueries, Reviewing):
+    """Sessions below one base folder: what changes them, beside questions and reviews.
 
     Every method raises InvalidInput (a ValueError) for a bad id, phase number, status, mode or action, and NotFound
     (a FileNotFoundError) for a missing project, session or phase. When a method that saves has returned, what it
@@ -50,11 +48,12 @@ class CheckpointManager(Reviewing):
         identity: Callable[[], Person | None] = user_identity,
     ) -> None:
         self.base_dir = layout.base_folder(base_dir)
-        self._layout = Layout(base=self.base_dir)
+        places = Layout(base=self.base_dir)
+        access = SessionAccess(places, clock=clock, lock_timeout=lock_timeout, identity=identity)
+        Reviewing.__init__(self, access)
+        SessionQueries.__init__(self, places, access)
         self.clock = clock
         self._lock_timeout = lock_timeout
-        access = SessionAccess(self._layout, clock=clock, lock_timeout=lock_timeout, identity=identity)
-        super().__init__(access)
         self._workflows = WorkflowRegistry(workflows)
 
     # Workflows
@@ -112,10 +111,10 @@ class CheckpointManager(Reviewing):
             view.manifest.value, edited_files=recovery.edited_files(view), recovered=finished, stale=view.stale()
         )
 
-    def list_sessions(self, project_id: str) -> list[SessionSummary]:
-        """Lists a project's sessions, newest first; one that cannot be read is listed with its problem."""
-        found = [self._summary(project_id, each) for each in self._layout.session_ids(project_id)]
-        return sorted(found, key=progress.age, reverse=True)
+    def overview(self, project_id: str, session_id: str) -> SessionOverview:
+        """Tells what `load_session` does, with how each phase and its review stand; reports a broken form."""
+        state = self.load_session(project_id, session_id)
+        return overview.of(self._access.settled(project_id, session_id), state)
 
     def next_phase(self, project_id: str, session_id: str) -> int | None:
         """Returns the number of the phase to run next, or None when the session is completed."""
@@ -136,10 +135,6 @@ class CheckpointManager(Reviewing):
     def recover(self, project_id: str, session_id: str) -> RecoveryReport:
         """Finishes what a crash left and tells what it did and found; a healthy session is only looked at."""
         return self._access.recover(self._access.store(project_id, session_id))
-
-    def history(self, project_id: str, session_id: str) -> list[Entry]:
-        """Returns the commits of a session, newest first."""
-        return list(self._access.store(project_id, session_id).history.entries())
 
     # Phases
 
@@ -229,29 +224,6 @@ class CheckpointManager(Reviewing):
             )
             writer.save_output(phase, value)
 
-    def get_phase_outputs(
-        self, project_id: str, session_id: str, phase_nums: list[int] | None = None
-    ) -> dict[int, dict[str, str]]:
-        """Returns the outputs by phase and agent: of the phases asked for, or of all completed ones."""
-        if isinstance(phase_nums, (str, bytes)) or not isinstance(phase_nums, (Sequence, NoneType)):
-            raise InvalidInput(f"phase_nums is {phase_nums!r}; a list is needed.", hint="pass [number], even for one.")
-        view = self._access.view(project_id, session_id)
-        if phase_nums is None:
-            phases = [phase for phase in view.phases if view.status(phase) is PhaseStatus.COMPLETED]
-        else:
-            phases = [view.phase(number) for number in phase_nums]
-        return {p.number: {agent: d.value["output"] for agent, d in view.store.outputs(p).items()} for p in phases}
-
-    def validate_checkpoint(self, project_id: str, session_id: str, phase_num: int) -> tuple[bool, list[str]]:
-        """Checks all documents of a phase by the reader that loads them; reports instead of raising."""
-        try:
-            store = self._access.store(project_id, session_id)
-            phase = store.workflow.phase(phase_num, store.manifest().value["metadata"]["execution_mode"])
-        except HaythamError as error:
-            return False, [str(error)]
-        problems = validation.problems(store, phase)
-        return not problems, problems
-
     # Steps
 
     def _same_session(self, identity: dict[str, Any]) -> Path:
@@ -263,9 +235,3 @@ class CheckpointManager(Reviewing):
 
     def _project_store(self, project_id: str) -> ProjectStore:
         return ProjectStore(self._layout.project(project_id), clock=self.clock, lock_timeout=self._lock_timeout)
-
-    def _summary(self, project_id: str, session_id: str) -> SessionSummary:
-        try:
-            return progress.summary(session_id, self._access.store(project_id, session_id).manifest().value)
-        except HaythamError as error:
-            return progress.unreadable(session_id, str(error))

@@ -165,6 +165,7 @@ def record(view: SessionView, phase: Phase) -> ReviewRecord:
         timestamp=last["review"]["timestamp"] if last else None,
         content=view.content(phase).hash,
         decisions=[reviews.decision_record(each) for each in decisions],
+        previous=reviews.previous_record(feedback.value) if feedback else None,
         form=str(view.store.path(name_in(phase, layout.FEEDBACK_FILE))),
     )
 

@@ -19,6 +19,9 @@ This module does not print: the command line does.
 """
 
 from dataclasses import dataclass
+from typing import Self
+
+from haytham.domain.records import ProblemRecord
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,15 +55,33 @@ class Problem:
     def __str__(self) -> str:
         return "\n".join(_lines(self.message, self.location, self.hint))
 
+    @classmethod
+    def of(cls, record: ProblemRecord) -> Self:
+        """Returns the problem that a record tells."""
+        place = Location(path=record["path"], line=record["line"], section=record["section"], field=record["field"])
+        return cls(message=record["message"], location=place, hint=record["hint"])
+
+    def record(self) -> ProblemRecord:
+        """Returns the problem as the managers return it."""
+        return ProblemRecord(
+            message=self.message,
+            path=self.location.path,
+            line=self.location.line,
+            section=self.location.section,
+            field=self.location.field,
+            hint=self.hint,
+        )
+
 
 class HaythamError(Exception):
-    """Anything that Haytham reports to its caller."""
+    """Anything that Haytham reports to its caller; `problems` has all that it reports, mostly one."""
 
     def __init__(self, message: str, *, location: Location | None = None, hint: str = "") -> None:
         super().__init__(message)
         self.message = message
         self.location = location or Location()
         self.hint = hint
+        self.problems: tuple[Problem, ...] = (Problem(message=message, location=self.location, hint=hint),)
 
     def __str__(self) -> str:
         return "\n".join(_lines(self.message, self.location, self.hint))

@@ -78,6 +78,24 @@ def record(project: Value) -> ProjectRecord:
     )
 
 
+def unreadable(project_id: str, problem: str) -> ProjectRecord:
+    """Returns what is told about a project whose document cannot be read."""
+    return ProjectRecord(
+        project_id=project_id,
+        project_name="",
+        user_id="",
+        startup_idea="",
+        execution_mode="",
+        status="unreadable",
+        created="",
+        last_updated="",
+        current_session=None,
+        requirements_version=0,
+        preferences={},
+        problem=problem,
+    )
+
+
 def name_for(idea: str, project_id: str) -> str:
     """Makes a name from the first words of an idea."""
     words = " ".join("".join(char if char.isprintable() else " " for char in idea).split())

@@ -3,6 +3,25 @@
 from typing import Any, NotRequired, TypedDict
 
 
+class ProblemRecord(TypedDict):
+    """One problem: what, where, how to go on; `line` is None and a text empty where there is nothing to say."""
+
+    message: str
+    path: str
+    line: int | None
+    section: str
+    field: str
+    hint: str
+
+
+class FolderReport(TypedDict):
+    """What a check of one folder found: the documents that were read, and every problem."""
+
+    folder: str
+    documents: list[str]
+    problems: list[ProblemRecord]
+
+
 class AgentRecord(TypedDict):
     """One agent in a checkpoint; what callers hand in may leave out all but the first two."""
 
@@ -44,6 +63,32 @@ class SessionState(TypedDict):
     edited_files: list[str]
     recovered: list[str]
     stale_phases: dict[int, str]
+
+
+class PhaseOverview(TypedDict):
+    """One phase in an overview; `review` is one word for how its review stands, `void` words an approval that is."""
+
+    number: int
+    name: str
+    status: str
+    duration: float | None
+    tokens: int | None
+    cost: float | None
+    attempt: int | None
+    policy: str
+    review: str | None
+    missing: str | None
+    void: str | None
+    stale: str | None
+    agents: list[str]
+
+
+class SessionOverview(SessionState):
+    """What `overview` returns: the session with its phases, and the forms that cannot be understood as problems."""
+
+    rescued_files: list[str]
+    phases: list[PhaseOverview]
+    problems: list[ProblemRecord]
 
 
 class CheckpointRecord(TypedDict):
@@ -96,6 +141,16 @@ class DecisionRecord(TypedDict):
     requested_changes: list[str]
 
 
+class PreviousDecision(TypedDict):
+    """The decision about earlier content that a form notes; `void_because` says why it is one no more."""
+
+    attempt: int
+    decision: str
+    reviewer: str | None
+    timestamp: str | None
+    void_because: str | None
+
+
 class ReviewRecord(TypedDict):
     """What `review` and `wait_for_review` return: how the review of a phase stands."""
 
@@ -112,6 +167,7 @@ class ReviewRecord(TypedDict):
     timestamp: str | None
     content: str
     decisions: list[DecisionRecord]
+    previous: PreviousDecision | None
     form: str
 
 
@@ -170,6 +226,7 @@ class ProjectRecord(TypedDict):
     current_session: str | None
     requirements_version: int
     preferences: dict[str, Any]
+    problem: NotRequired[str]
 
 
 class ProjectStatusRecord(ProjectRecord):

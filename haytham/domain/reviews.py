@@ -10,7 +10,7 @@ from haytham.domain.choices import Action, choose
 from haytham.domain.content import Content
 from haytham.domain.errors import InvalidInput
 from haytham.domain.identifiers import check_line, check_text
-from haytham.domain.records import DecisionRecord, FeedbackRecord
+from haytham.domain.records import DecisionRecord, FeedbackRecord, PreviousDecision
 from haytham.domain.workflow import Approvals, Phase
 
 Value = Mapping[str, Any]
@@ -242,6 +242,27 @@ def decision_record(feedback: Value) -> DecisionRecord:
         comments=feedback["comments"],
         requested_changes=list(feedback["requested_changes"]),
     )
+
+
+def previous_record(feedback: Value) -> PreviousDecision | None:
+    """Returns the decision about earlier content that an undecided form notes, or None."""
+    previous = feedback.get("previous")
+    if previous is None or action_of(feedback) is not None:
+        return None
+    return PreviousDecision(
+        attempt=previous["attempt"],
+        decision=previous["decision"],
+        reviewer=previous["reviewer"],
+        timestamp=previous["timestamp"],
+        void_because=previous["void_because"],
+    )
+
+
+def void(previous: PreviousDecision | None) -> str | None:
+    """Words an approval that holds no more, and why, or returns None."""
+    if previous is None or previous["decision"] != Action.APPROVED or not previous["void_because"]:
+        return None
+    return f"approved by {previous['reviewer'] or 'somebody'}, void because {previous['void_because']}"
 
 
 def check_role(role: object, phase: Phase) -> str | None:

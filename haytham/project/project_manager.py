@@ -8,12 +8,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from haytham.checkpoint import validation
 from haytham.checkpoint.checkpoint_manager import LOCK_TIMEOUT, CheckpointManager
 from haytham.domain import instants, messages, projects
 from haytham.domain.choices import PhaseStatus, ProjectStatus, choose
 from haytham.domain.errors import HaythamError, InvalidInput
 from haytham.domain.identifiers import check_line, check_text
-from haytham.domain.records import ProjectRecord, ProjectStatusRecord, SessionResult, SessionStart
+from haytham.domain.records import FolderReport, ProjectRecord, ProjectStatusRecord, SessionResult, SessionStart
+from haytham.project import timeline
+from haytham.project.timeline import Event
 from haytham.storage import files, layout
 from haytham.storage.layout import Layout
 from haytham.storage.project_store import ProjectStore
@@ -131,9 +134,29 @@ class ProjectManager:
         """Lists a user's projects, newest first, optionally only those of one status."""
         check_line(user_id, "user id")
         wanted = choose(ProjectStatus, status, "status") if status is not None else None
-        found = (projects.record(self._store(each).project().value) for each in self._project_ids())
+        found = (projects.record(self._store(each).project().value) for each in self.project_ids())
         chosen = [each for each in found if each["user_id"] == user_id and wanted in {None, each["status"]}]
         return sorted(chosen, key=_age, reverse=True)
+
+    def project_ids(self) -> list[str]:
+        """Returns the ids of all projects, sorted."""
+        return [each for each in self._layout.project_ids() if self._is_project(each)]
+
+    def list_projects(self) -> list[ProjectStatusRecord]:
+        """Lists all projects with their sessions, by id; one that cannot be read is listed with its problem."""
+        return [self._status_or_problem(each) for each in self.project_ids()]
+
+    def history(self, project_id: str) -> list[Event]:
+        """Returns the commits of a project and of all its sessions, newest first."""
+        sessions = self.sessions.session_ids(project_id)
+        histories = {each: self.sessions.history(project_id, each) for each in sessions}
+        return timeline.interleaved(histories, self._store(project_id).history.entries())
+
+    def validate_project(self, project_id: str) -> list[FolderReport]:
+        """Checks every document and the history of a project, then of each of its sessions; changes nothing."""
+        sessions = self.sessions.session_ids(project_id)
+        own = validation.project(self._store(project_id))
+        return [own, *(self.sessions.validate_session(project_id, each) for each in sessions)]
 
     def get_project_status(self, project_id: str) -> ProjectStatusRecord:
         """Returns a project with its sessions, newest first, and how many are in which status."""
@@ -186,8 +209,12 @@ class ProjectManager:
         self._layout.existing_project(project_id)
         return self._store_at(project_id)
 
-    def _project_ids(self) -> list[str]:
-        return [each for each in self._layout.project_ids() if self._is_project(each)]
+    def _status_or_problem(self, project_id: str) -> ProjectStatusRecord:
+        try:
+            return self.get_project_status(project_id)
+        except HaythamError as error:
+            record = projects.unreadable(project_id, str(error))
+            return ProjectStatusRecord(**record, sessions=[], session_counts={})
 
     def _is_project(self, name: str) -> bool:
         try:

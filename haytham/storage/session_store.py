@@ -14,7 +14,7 @@ from haytham.domain.content import Content
 from haytham.domain.errors import BrokenRepository, Location, NotFound
 from haytham.domain.workflow import Phase, Workflow
 from haytham.storage import files, layout
-from haytham.storage.store import Store
+from haytham.storage.store import RESCUED, Store
 
 
 class SessionStore(Store):
@@ -96,6 +96,12 @@ class SessionStore(Store):
             for name in files.names_in(self.path(name_in(phase, layout.REVIEWS_FOLDER)))
         ]
         return [name_in(phase, name) for name in [*own, *self.output_names(phase), *decided]]
+
+    def rescued(self) -> list[str]:
+        """Returns what was saved from under an editor's hands: versions of documents that lie beside them."""
+        folders = ["", *(f"{phase.folder}/" for phase in self.workflow.phases)]
+        names = (f"{folder}{name}" for folder in folders for name in files.names_in(self.path(folder)))
+        return [name for name in names if RESCUED in name]
 
     def _output(self, phase: Phase, name: str) -> Document:
         found = self.document("agent_output", name_in(phase, name))

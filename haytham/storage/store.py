@@ -18,6 +18,8 @@ from haytham.domain.errors import BrokenRepository, Conflict, Location
 from haytham.storage import files, locks, swaps
 from haytham.storage.history import History, Person, blob_id
 
+RESCUED = ".rescued-"
+
 _NOTE = "haytham.written"
 _TRIES = 5
 HAYTHAM = Person(name="Haytham", email="haytham@localhost")
@@ -213,7 +215,7 @@ class Store:
         return blob_id(data) in {self.history.blob_ids([name]).get(name), *self._written().get(name, ())}
 
     def _put_beside(self, name: str, rescued: Path) -> None:
-        place = self.path(f"{name}.rescued-{secrets.token_hex(4)}")
+        place = self.path(f"{name}{RESCUED}{secrets.token_hex(4)}")
         rescued.rename(place)
         files.flush_folder(place.parent)
 

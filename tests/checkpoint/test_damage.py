@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from haytham import BrokenRepository, CheckpointManager, HaythamError, InvalidDocument, StorageFailure
+from haytham.domain.errors import Problem
 from tests.evidence import PROJECT, SESSION, USER, Clock, git, is_sound, snapshot, subjects
 
 AT = (PROJECT, SESSION)
@@ -321,19 +322,50 @@ def test_validation_names_an_output_that_is_gone(worked: Path) -> None:
     manager.save_checkpoint(*AT, 1, "completed", [{**AGENT, "output_file": "concept_expansion.md"}])
     assert manager.validate_checkpoint(*AT, 1) == (True, [])
     (worked / PHASE / "concept_expansion.md").unlink()
-    expected = "agent concept_expansion has no output concept_expansion.md, which the checkpoint names."
+    expected = (
+        "the output concept_expansion.md of agent concept_expansion is not there.\n"
+        f"  {worked / PHASE / 'checkpoint.md'}\n"
+        f"Hint: git shows what it was: git log -- {PHASE}/concept_expansion.md"
+    )
     assert (False, [expected]) == manager.validate_checkpoint(*AT, 1)
 
 
 def test_validation_names_what_is_missing(worked: Path) -> None:
     """A phase without folder, without checkpoint, or with the checkpoint of another phase is not valid."""
     manager = _again(worked)
-    assert manager.validate_checkpoint(*AT, 2) == (False, ["phase 2 Market Research has no checkpoint yet."])
-    shutil.copy(worked / PHASE / "checkpoint.md", worked / "phase_2_market_research")
-    expected = "the checkpoint in phase_2_market_research is of phase 1."
+    second, third = worked / "phase_2_market_research", worked / "phase_3_niche_selection"
+    expected = f"phase 2 Market Research has no checkpoint yet.\n  {second}"
+    assert manager.validate_checkpoint(*AT, 2) == (False, [expected])
+    shutil.copy(worked / PHASE / "checkpoint.md", second)
+    expected = f"this is the checkpoint of phase 1, not 2.\n  {second / 'checkpoint.md'}"
     assert (False, [expected]) == manager.validate_checkpoint(*AT, 2)
-    (worked / "phase_3_niche_selection").rmdir()
-    assert manager.validate_checkpoint(*AT, 3) == (False, ["phase 3 has no folder phase_3_niche_selection."])
+    third.rmdir()
+    expected = f"phase 3 has no folder phase_3_niche_selection.\n  {third}"
+    assert manager.validate_checkpoint(*AT, 3) == (False, [expected])
+
+
+@pytest.mark.parametrize("name", ["checkpoint.md", "concept_expansion.md", "user_feedback.md", "reviews/eve.md"])
+def test_checks_of_a_phase_and_of_a_session_agree(worked: Path, name: str) -> None:
+    """Whatever is wrong with a document of a phase is told alike by the check of the phase and of the session."""
+    manager = _again(worked)
+    assert manager.validate_session(*AT)["problems"] == []
+    path = worked / PHASE / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(b"\xff")
+    report = manager.validate_session(*AT)
+    assert str(path) in report["documents"]
+    assert [problem["path"] for problem in report["problems"]] == [str(path)]
+    told = [str(Problem.of(problem)) for problem in report["problems"]]
+    assert (False, told) == manager.validate_checkpoint(*AT, 1)
+
+
+def test_a_linked_folder_is_a_problem_of_the_session(worked: Path, tmp_path: Path) -> None:
+    """A phase's folder that is a link is told, and what is behind it is not read."""
+    (worked / PHASE).rename(tmp_path / "elsewhere")
+    (worked / PHASE).symlink_to(tmp_path / "elsewhere")
+    report = _again(worked).validate_session(*AT)
+    assert [problem["path"] for problem in report["problems"]] == [str(worked / PHASE)]
+    assert not [name for name in report["documents"] if PHASE in name]
 
 
 def test_feedback_of_another_phase_approves_nothing(manager: CheckpointManager, worked: Path) -> None:

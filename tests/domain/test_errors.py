@@ -43,3 +43,12 @@ def test_broken_document_has_all_its_problems() -> None:
     assert tuple(problems) == error.problems
     assert (error.message, error.location.line, error.hint) == ("fault 1.", 1, "h")
     assert str(error) == "fault 1.\n  x.md, line 1\nHint: h\nfault 2.\n  x.md, line 2\nHint: h"
+
+
+def test_any_error_has_its_problems() -> None:
+    """An error of any kind tells what it reports in the same way: as problems, which records can carry."""
+    place = Location(path="a/checkpoint.md", line=3, section="Metadata", field="Status")
+    problem = Problem(message="no.", location=place, hint="do.")
+    assert errors.NotFound("no.", location=place, hint="do.").problems == (problem,)
+    assert Problem.of(problem.record()) == problem
+    assert list(problem.record()) == ["message", "path", "line", "section", "field", "hint"]
