@@ -1,8 +1,14 @@
-"""Records a decision that was given on the command line; a draft that somebody left in the form is never replaced."""
+"""The commands that decide about a phase; a draft that somebody left in the form is never replaced."""
 
 from dataclasses import dataclass
+from typing import Any
 
-from haytham.cli.target import Target
+import click
+
+from haytham.cli import options, review_display
+from haytham.cli.commands import COMMANDS
+from haytham.cli.selection import Selection, selecting
+from haytham.cli.target import Target, open_session
 from haytham.domain.choices import Action
 from haytham.domain.errors import Conflict, Location
 from haytham.domain.records import FeedbackRecord, ReviewRecord
@@ -19,6 +25,36 @@ class Given:
     reviewer: str | None = None
     role: str | None = None
     content: str | None = None
+
+
+def deciding(
+    name: str, action: Action, *, consequence: str, examples: str, further: options.Decorator = lambda command: command
+) -> click.Command:
+    """Returns the command that takes one decision; `further` adds the option for `changes`, where it asks for them."""
+
+    @click.command(name, help=_help(name, consequence), epilog=f"{examples}\n\n{review_display.JSON_HELP}")
+    @options.phase_argument
+    @further
+    @options.comment_option
+    @options.reviewer_option
+    @options.role_option
+    @options.content_option
+    @selecting(project="the only one", session="the only one that is not completed")
+    @options.json_option
+    @options.help_option
+    def command(phase: int | None, selection: Selection, *, as_json: bool, **given: Any) -> None:
+        target = open_session(selection)
+        record = decide(target, target.phase_to_review(phase), Given(action=action, **given))
+        review_display.show(target, record, as_json=as_json)
+
+    return command
+
+
+def _help(name: str, consequence: str) -> str:
+    return f"""{COMMANDS[name][1]}
+
+{options.PHASE_HELP}
+{consequence}"""
 
 
 def decide(target: Target, phase: Phase, given: Given) -> ReviewRecord:

@@ -13,6 +13,7 @@ from haytham.cli import terminal
 from haytham.cli.commands import COMMANDS
 from haytham.cli.demo_display import Display
 from haytham.cli.options import BASE_DIR, base_dir_option, help_option
+from haytham.cli.selection import Selection
 from haytham.cli.target import Target, newest_session
 from haytham.demo import story
 from haytham.demo.performance import Ending, Performance
@@ -73,7 +74,7 @@ def command(base_dir: Path, project: str | None, *, fast: bool, review: bool) ->
 
 def _interrupted(base_dir: Path, project: str) -> Target:
     """Returns the session of an earlier demo; raises InvalidInput if that project is something else, or is over."""
-    target = newest_session(base_dir, project, None)
+    target = newest_session(Selection(base_dir=base_dir, project=project, session=None))
     state = target.manager.load_session(*target.ids)
     if (state["user_id"], state["workflow_type"], state["execution_mode"]) != (story.USER, story.WORKFLOW, story.MODE):
         raise InvalidInput(f"project {project!r} is not one of the demo's.", hint="haytham demo makes a new one.")

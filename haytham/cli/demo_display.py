@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from haytham.cli import terminal
-from haytham.cli.reporting import lines_of, problems_of
+from haytham.cli.reporting import lines_of
 from haytham.demo.performance import Watcher
 from haytham.demo.story import Answer
 from haytham.domain.errors import InvalidInput
@@ -103,7 +103,7 @@ class Display(Watcher):
     def misunderstood(self, phase: Phase, error: InvalidInput) -> None:  # noqa: ARG002 - the fault names the file
         """Prints what is wrong with the form; the wait goes on."""
         self._print("")
-        for problem in problems_of(error):
+        for problem in error.problems:
             for line in lines_of(problem):
                 self._print(line, "red" if line.startswith("Error") else "")
         self._print("Mend it and save again; what you wrote is untouched.")

@@ -4,12 +4,12 @@
 """
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import click
 
-from haytham.cli import inspection, options, terminal
+from haytham.cli import json_output, options, terminal
 from haytham.cli.commands import COMMANDS
+from haytham.cli.selection import Selection, selecting
 from haytham.cli.target import Target, newest_session
 from haytham.domain.errors import InvalidInput, NotFound
 from haytham.domain.workflow import Phase
@@ -35,29 +35,25 @@ _TAB = 4
 @options.phase_argument
 @click.option("--from", "before", type=click.IntRange(min=1), metavar="N", help="Older attempt [default: one before]")
 @click.option("--to", "after", type=click.IntRange(min=1), metavar="N", help="Newer attempt [default: the last]")
-@options.base_dir_option
-@options.project_option("the only one")
-@options.session_option("the newest")
+@selecting(project="the only one", session="the newest")
 @options.json_option
 @options.help_option
 def command(
     phase: int | None,
     before: int | None,
     after: int | None,
-    base_dir: Path,
-    project: str | None,
-    session: str | None,
+    selection: Selection,
     *,
     as_json: bool,
 ) -> None:
     """Shows what changed between two attempts."""
-    target = newest_session(base_dir, project, session)
+    target = newest_session(selection)
     chosen = target.phase(phase) if phase is not None else _only_repeated(target)
     older, newer = _attempts(target, chosen, before, after)
     text = target.manager.diff(*target.ids, chosen.number, older, newer)
     if as_json:
-        ids = {"project_id": target.project, "session_id": target.session, "phase_num": chosen.number}
-        terminal.emit_json("haytham.diff", {**ids, "from": older, "to": newer, "diff": text})
+        found = {"phase_num": chosen.number, "from": older, "to": newer, "diff": text}
+        json_output.emit("diff", {**target.form_ids(), **found})
     elif text:
         terminal.lines(terminal.screen(), _lines(text))
     else:
@@ -65,7 +61,7 @@ def command(
 
 
 def _attempts(target: Target, phase: Phase, before: int | None, after: int | None) -> tuple[int, int]:
-    known = inspection.attempt_numbers(target.base_dir, *target.ids, phase)
+    known = target.manager.attempts(*target.ids, phase.number)
     newer = after if after is not None else max(known, default=1)
     if before is None and newer == min(known, default=1):
         raise InvalidInput(
@@ -76,8 +72,7 @@ def _attempts(target: Target, phase: Phase, before: int | None, after: int | Non
 
 
 def _only_repeated(target: Target) -> Phase:
-    phases = target.phases()
-    found = [each for each in phases if len(inspection.attempt_numbers(target.base_dir, *target.ids, each)) > 1]
+    found = [each for each in target.phases() if len(target.manager.attempts(*target.ids, each.number)) > 1]
     if not found:
         raise NotFound(
             f"no phase of session {target.session} has had a second attempt.",

@@ -5,22 +5,17 @@ first, where an entry has id, time, author (name, email), subject, body, trailer
 the project's own history).
 """
 
-import heapq
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from itertools import groupby
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from haytham.checkpoint.checkpoint_manager import CheckpointManager
-from haytham.cli import inspection, terminal
+from haytham.cli import json_output, options, terminal
 from haytham.cli.commands import COMMANDS
-from haytham.cli.options import base_dir_option, help_option, json_option, project_option, session_option
-from haytham.cli.selection import Selection
+from haytham.cli.selection import Selection, selecting
 from haytham.domain import instants
-from haytham.storage.history import Entry
+from haytham.project.timeline import Event
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -39,63 +34,45 @@ _PREFIX = "Haytham-"
 _SHORT_ID = 7
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Line:
-    """One commit, and the session whose history it is in; None for the project's own."""
-
-    entry: Entry
-    session: str | None
-
-
 @click.command("log", help=f"{COMMANDS['log'][1]}, newest first", epilog=_EPILOG)
-@base_dir_option
-@project_option("the only one")
-@session_option("all, with the project's own")
+@selecting(project="the only one", session="all, with the project's own")
 @click.option("-n", "--limit", type=click.IntRange(min=1), metavar="N", help="Show only the newest N")
-@json_option
-@help_option
-def command(base_dir: Path, project: str | None, session: str | None, limit: int | None, *, as_json: bool) -> None:
+@options.json_option
+@options.help_option
+def command(selection: Selection, limit: int | None, *, as_json: bool) -> None:
     """Shows the history of a session or a project."""
-    project_id = Selection(base_dir=base_dir, project=project, session=session).one_project()
-    lines = _lines(base_dir, project_id, session)[:limit]
+    project_id = selection.one_project()
+    events = _events(selection, project_id)[:limit]
     if as_json:
-        entries = [_form(line) for line in lines]
-        terminal.emit_json("haytham.log", {"project_id": project_id, "session_id": session, "entries": entries})
+        entries = [_form(event) for event in events]
+        json_output.emit("log", {"project_id": project_id, "session_id": selection.session, "entries": entries})
     else:
-        _show(lines, with_session=session is None)
+        _show(events, with_session=selection.session is None)
 
 
-def _lines(base_dir: Path, project_id: str, session: str | None) -> list[Line]:
-    manager = CheckpointManager(base_dir)
-    sessions = inspection.session_ids(base_dir, project_id) if session is None else [session]
-    histories = [[Line(entry=each, session=s) for each in manager.history(project_id, s)] for s in sessions]
+def _events(selection: Selection, project_id: str) -> list[Event]:
+    manager, session = selection.manager, selection.session
     if session is None:
-        own = inspection.project_history(base_dir, project_id)
-        histories.append([Line(entry=each, session=None) for each in own])
-    return _interleaved(histories)
+        return manager.history(project_id)
+    return [Event(entry=each, session_id=session) for each in manager.sessions.history(project_id, session)]
 
 
-def _interleaved(histories: Iterable[list[Line]]) -> list[Line]:
-    """Merges histories by time; each keeps its own order, whatever a clock did."""
-    return list(heapq.merge(*histories, key=lambda line: line.entry.time, reverse=True))
-
-
-def _show(lines: list[Line], *, with_session: bool) -> None:
+def _show(events: list[Event], *, with_session: bool) -> None:
     console = terminal.screen()
-    for day, of_day in groupby(lines, key=lambda line: f"{line.entry.time:%Y-%m-%d}"):
+    for day, of_day in groupby(events, key=lambda event: f"{event.entry.time:%Y-%m-%d}"):
         terminal.plain(console, f"{day} (UTC)", "bold")
-        for line in of_day:
-            _show_line(console, line, with_session=with_session)
+        for event in of_day:
+            _show_event(console, event, with_session=with_session)
 
 
-def _show_line(console: "Console", line: Line, *, with_session: bool) -> None:
-    entry, result = line.entry, result_of(line.entry.trailers)
+def _show_event(console: "Console", event: Event, *, with_session: bool) -> None:
+    entry, result = event.entry, result_of(event.entry.trailers)
     head = terminal.styled(f"{entry.time:%H:%M:%S}  ")
     head.append_text(terminal.styled(entry.id[:_SHORT_ID], "yellow")).append("  ")
     head.append_text(terminal.styled(entry.subject, "bold"))
     parts = [terminal.styled(entry.author.name), *([terminal.word(result)] if result else [])]
-    if with_session and line.session is not None:
-        parts.insert(0, terminal.styled(line.session, "cyan"))
+    if with_session and event.session_id is not None:
+        parts.insert(0, terminal.styled(event.session_id, "cyan"))
     terminal.show(console, head)
     terminal.show(console, terminal.indented(terminal.joined(parts), 19))
 
@@ -105,8 +82,8 @@ def result_of(trailers: Mapping[str, str]) -> str:
     return trailers.get(f"{_PREFIX}Decision") or trailers.get(f"{_PREFIX}Status") or ""
 
 
-def _form(line: Line) -> dict[str, Any]:
-    entry = line.entry
+def _form(event: Event) -> dict[str, Any]:
+    entry = event.entry
     return {
         "id": entry.id,
         "time": instants.text_of(entry.time),
@@ -114,5 +91,5 @@ def _form(line: Line) -> dict[str, Any]:
         "subject": entry.subject,
         "body": entry.body,
         "trailers": dict(entry.trailers),
-        "session_id": line.session,
+        "session_id": event.session_id,
     }

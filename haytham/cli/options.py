@@ -32,6 +32,9 @@ def session_option(default: str) -> Decorator:
     return click.option("--session", metavar="ID", help=f"Session [default: {default}]")
 
 
+PHASE_HELP = """PHASE is its number; without it, the phase at which the session waits for a
+review or, if it waits at none, the only one that is open."""
+
 phase_argument: Decorator = click.argument("phase", type=int, required=False, metavar="[PHASE]")
 comment_option: Decorator = click.option(
     "-m", "--comment", "comments", metavar="TEXT", multiple=True, help="Comment; several become paragraphs"

@@ -16,7 +16,7 @@ from collections.abc import Callable
 import click
 
 from haytham.cli.visible import visible, visible_lines
-from haytham.domain.errors import HaythamError, InternalError, InvalidDocument, Problem
+from haytham.domain.errors import HaythamError, InternalError, Problem
 
 DONE, FAULT, USAGE, INTERRUPTED, NO_READER, BUG = 0, 1, 2, 130, 141, 255
 
@@ -50,16 +50,9 @@ def lines_of(problem: Problem) -> list[str]:
     ]
 
 
-def problems_of(error: HaythamError) -> list[Problem]:
-    """Returns everything that an error reports."""
-    if isinstance(error, InvalidDocument):
-        return list(error.problems)
-    return [Problem(message=error.message, location=error.location, hint=error.hint)]
-
-
 def tell_problems(error: HaythamError) -> None:
     """Tells everything that an error reports, and goes on."""
-    _tell([line for problem in problems_of(error) for line in lines_of(problem)])
+    _tell([line for problem in error.problems for line in lines_of(problem)])
 
 
 def report_output_failure(error: OSError) -> int:

@@ -4,12 +4,11 @@
 reason), where action is run, run_again, retry or review.
 """
 
-from pathlib import Path
-
 import click
 
-from haytham.cli import options, terminal
+from haytham.cli import json_output, options, terminal
 from haytham.cli.commands import COMMANDS
+from haytham.cli.selection import Selection, selecting
 from haytham.cli.target import newest_session
 from haytham.domain import staleness
 from haytham.domain.records import ResumeStep
@@ -31,19 +30,15 @@ _WORDS = {staleness.RUN_AGAIN: "run again"}
 
 
 @click.command("resume", help=_HELP, epilog=_EPILOG)
-@options.base_dir_option
-@options.project_option("the only one")
-@options.session_option("the newest")
+@selecting(project="the only one", session="the newest")
 @options.json_option
 @options.help_option
-def command(base_dir: Path, project: str | None, session: str | None, *, as_json: bool) -> None:
+def command(selection: Selection, *, as_json: bool) -> None:
     """Shows what to do next."""
-    target = newest_session(base_dir, project, session)
+    target = newest_session(selection)
     steps = target.manager.resume(*target.ids)
     if as_json:
-        terminal.emit_json(
-            "haytham.resume", {"project_id": target.project, "session_id": target.session, "steps": steps}
-        )
+        json_output.emit("resume", {**target.form_ids(), "steps": steps})
     else:
         _show(steps)
 

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import click
 
-from haytham.cli import editor, inspection, options, reporting, review_display, terminal
+from haytham.cli import editor, options, reporting, review_display, terminal
 from haytham.cli.commands import COMMANDS
 from haytham.cli.editor import Editor
+from haytham.cli.selection import Selection, selecting
 from haytham.cli.target import Target, open_session
 from haytham.domain.errors import InvalidDocument, InvalidInput, Location
 from haytham.domain.records import ReviewRecord
@@ -18,8 +19,7 @@ from haytham.domain.workflow import Phase
 
 _HELP = f"""{COMMANDS["review"][1]}
 
-PHASE is its number; without it, the phase at which the session waits for a
-review or, if it waits at none, the only one that is open.
+{options.PHASE_HELP}
 Set Action in the form, save, close the editor. If something in it cannot be
 understood, every fault is named with its line and the form opens again; what
 you wrote is never changed."""
@@ -40,23 +40,13 @@ _MOST_OPENINGS = 10  # where nobody can be asked whether to go on
 
 @click.command("review", help=_HELP, epilog=_EPILOG)
 @options.phase_argument
-@options.base_dir_option
-@options.project_option("the only one")
-@options.session_option("the only one that is not completed")
+@selecting(project="the only one", session="the only one that is not completed")
 @options.json_option
 @options.help_option
 @click.pass_context
-def command(
-    context: click.Context,
-    phase: int | None,
-    base_dir: Path,
-    project: str | None,
-    session: str | None,
-    *,
-    as_json: bool,
-) -> None:
+def command(context: click.Context, phase: int | None, selection: Selection, *, as_json: bool) -> None:
     """Lets a person review a phase in their editor."""
-    target = open_session(base_dir, project, session)
+    target = open_session(selection)
     sitting = Sitting(target, target.phase_to_review(phase), editor.chosen())
     if not sitting.hold(as_json=as_json):
         context.exit(reporting.FAULT)
@@ -141,7 +131,7 @@ class Sitting:
 
     def _was_answered(self, before: ReviewRecord | None, after: ReviewRecord) -> bool:
         """Tells whether an orchestrator took in the decision and made a new attempt before the editor was closed."""
-        previous = inspection.previous_decision(self._target.base_dir, *self._target.ids, self._phase)
+        previous = after["previous"]
         if before is None or previous is None:
             return False
         return bool(after["attempt"] > before["attempt"] == previous["attempt"])

@@ -6,8 +6,9 @@ it).
 
 from typing import TYPE_CHECKING
 
-from haytham.cli import inspection, terminal
+from haytham.cli import json_output, terminal
 from haytham.cli.target import Target
+from haytham.domain import reviews
 from haytham.domain.records import ReviewRecord
 
 if TYPE_CHECKING:
@@ -16,30 +17,30 @@ if TYPE_CHECKING:
 JSON_HELP = """\b
 JSON: project_id, session_id, review; review: phase_num, phase_name,
 policy, attempt, decision, approved, missing, comments,
-requested_changes, reviewer, timestamp, content, decisions, form."""
+requested_changes, reviewer, timestamp, content, decisions, previous,
+form."""
 
 
 def show(target: Target, record: ReviewRecord, *, as_json: bool) -> None:
     """Prints the review."""
     if as_json:
-        found = {"project_id": target.project, "session_id": target.session, "review": record}
-        terminal.emit_json("haytham.review", found)
+        json_output.emit("review", {**target.form_ids(), "review": record})
         return
     console = terminal.screen()
     attempt = f", attempt {record['attempt']}" if record["attempt"] > 1 else ""
     terminal.plain(console, f"Phase {record['phase_num']} {record['phase_name']}{attempt}", "bold")
-    terminal.facts(console, _rows(target, record))
+    terminal.facts(console, _rows(record))
     terminal.plain(console, f"{record['policy'].capitalize()} review of this content, in this form:")
     terminal.plain(console, record["content"])
     terminal.plain(console, record["form"])
 
 
-def _rows(target: Target, record: ReviewRecord) -> list[tuple[str, "str | Text"]]:
+def _rows(record: ReviewRecord) -> list[tuple[str, "str | Text"]]:
     rows: list[tuple[str, str | Text]] = [("Decision", decision(record))]
     for each in record["decisions"] if len(record["decisions"]) > 1 else []:
         role = f" ({each['role']})" if each["role"] else ""
         rows.append(("", f"{each['decision']} by {each['reviewer']}{role}"))
-    void = inspection.void_decision(target.base_dir, *target.ids, target.phase(record["phase_num"]))
+    void = reviews.void(record["previous"])
     rows += [("Before", void)] if void else []
     rows += [("Missing", record["missing"])] if record["missing"] and record["decision"] in {None, "approved"} else []
     rows += [("Comments", terminal.paragraph(record["comments"].strip("\n")))] if record["comments"].strip() else []

@@ -1,12 +1,14 @@
 """Finds the project and the session that a command is about; never guesses between two."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
 
+from haytham.cli import options
 from haytham.domain.errors import InvalidInput, Location, NotFound
 from haytham.domain.records import SessionSummary
-from haytham.storage.layout import PROJECT_FILE, Layout
+from haytham.project.project_manager import ProjectManager
 
 _SHOWN = 5
 
@@ -19,16 +21,21 @@ class Selection:
     project: str | None
     session: str | None
 
+    @property
+    def manager(self) -> ProjectManager:
+        """The manager of the projects; raises NotFound if there is no folder for it."""
+        return ProjectManager(self._existing_base())
+
     def projects(self) -> list[str]:
         """Returns the ids of the projects meant: the named one, the one that has the named session, or all."""
-        layout = Layout(base=self._existing_base())
+        manager = self.manager
         if self.project is not None:
-            layout.existing_project(self.project)
+            manager.sessions.session_ids(self.project)  # raises NotFound
             return [self.project]
-        found = [each for each in layout.project_ids() if (self.base_dir / each / PROJECT_FILE).exists()]
+        found = manager.project_ids()
         if self.session is None:
             return found
-        return [self._only([each for each in found if self.session in layout.session_ids(each)])]
+        return [self._only([each for each in found if self.session in manager.sessions.session_ids(each)])]
 
     def one_project(self) -> str:
         """Returns the id of the project meant; raises if there is none, or more than one."""
@@ -68,6 +75,25 @@ class Selection:
                 hint="haytham demo makes one; --base-dir names another folder.",
             )
         return self.base_dir
+
+
+def selecting(*, project: str, session: str) -> options.Decorator:
+    """Adds --base-dir, --project and --session to a command, and hands them to it as `selection`.
+
+    The two texts say what is taken without the option.
+    """
+
+    def decorate(function: Callable[..., None]) -> Callable[..., None]:
+        @options.base_dir_option
+        @options.project_option(project)
+        @options.session_option(session)
+        @wraps(function)
+        def command(base_dir: Path, project: str | None, session: str | None, **further: object) -> None:
+            function(selection=Selection(base_dir=base_dir, project=project, session=session), **further)
+
+        return command
+
+    return decorate
 
 
 def newest(sessions: Sequence[SessionSummary]) -> str | None:

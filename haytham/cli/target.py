@@ -1,11 +1,10 @@
 """Finds the session and the phase that a command is about; never guesses between two."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from haytham.checkpoint.checkpoint_manager import CheckpointManager
-from haytham.cli import inspection
 from haytham.cli.selection import Selection, listing, newest
 from haytham.domain.choices import PhaseStatus, ReviewPolicy, SessionStatus
 from haytham.domain.errors import InvalidDocument, InvalidInput, Location, NotFound
@@ -17,7 +16,6 @@ from haytham.domain.workflow import Phase
 class Target:
     """One session, and the manager that opens it."""
 
-    base_dir: Path
     manager: CheckpointManager
     project: str
     session: str
@@ -27,9 +25,13 @@ class Target:
         """What managers take first."""
         return self.project, self.session
 
+    def form_ids(self) -> dict[str, str]:
+        """What the JSON forms about a session begin with."""
+        return {"project_id": self.project, "session_id": self.session}
+
     def phases(self) -> tuple[Phase, ...]:
         """Returns the session's phases, with its own review policies."""
-        return inspection.session_phases(self.base_dir, *self.ids)
+        return self.manager.phases(*self.ids)
 
     def phase(self, number: int) -> Phase:
         """Returns one phase; raises InvalidInput if the session has none of that number."""
@@ -41,7 +43,7 @@ class Target:
 
     def form(self, phase: Phase) -> Path:
         """Returns where the form of a phase is."""
-        return inspection.form_path(self.base_dir, *self.ids, phase)
+        return self.manager.form(*self.ids, phase.number)
 
     def phase_to_review(self, number: int | None) -> Phase:
         """Returns the phase that is named or, without a name, the only one that waits for a review."""
@@ -75,29 +77,23 @@ class Target:
             return True
 
 
-def newest_session(base_dir: Path, project: str | None, session: str | None) -> Target:
+def newest_session(selection: Selection) -> Target:
     """Returns the session that is named, or the newest one of the project."""
-    manager, project_id = _project(base_dir, project, session)
-    session_id = session or newest(manager.list_sessions(project_id))
-    return _target(base_dir, manager, project_id, session_id)
+    return _target(selection, newest)
 
 
-def open_session(base_dir: Path, project: str | None, session: str | None) -> Target:
+def open_session(selection: Selection) -> Target:
     """Returns the session that is named, or the only one of the project that is not completed."""
-    manager, project_id = _project(base_dir, project, session)
-    session_id = session or _only_open(manager.list_sessions(project_id))
-    return _target(base_dir, manager, project_id, session_id)
+    return _target(selection, _only_open)
 
 
-def _project(base_dir: Path, project: str | None, session: str | None) -> tuple[CheckpointManager, str]:
-    project_id = Selection(base_dir=base_dir, project=project, session=session).one_project()
-    return CheckpointManager(base_dir), project_id
-
-
-def _target(base_dir: Path, manager: CheckpointManager, project: str, session: str | None) -> Target:
+def _target(selection: Selection, choose: Callable[[Sequence[SessionSummary]], str | None]) -> Target:
+    project = selection.one_project()
+    manager = selection.manager.sessions
+    session = selection.session or choose(manager.list_sessions(project))
     if session is None:
-        raise NotFound("the project has no sessions yet.", location=Location(path=str(base_dir / project)))
-    target = Target(base_dir=base_dir, manager=manager, project=project, session=session)
+        raise NotFound("the project has no sessions yet.", location=Location(path=str(selection.base_dir / project)))
+    target = Target(manager=manager, project=project, session=session)
     manager.load_session(*target.ids)  # finishes what a crash may have left, before anything is looked at
     return target
 

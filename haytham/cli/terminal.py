@@ -4,11 +4,10 @@ Colours are off when the output is no terminal, when NO_COLOR is set and when TE
 What is shown is text, never markup, and passes `visible`.
 """
 
-import json
 import os
 import sys
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from haytham.cli.visible import visible, visible_lines
 
@@ -136,12 +135,6 @@ def lines(console: "Console", rows: Iterable[tuple[str, str]]) -> None:
     with console.capture() as captured:
         console.print(text, soft_wrap=True)
     sys.stdout.write(captured.get())
-
-
-def emit_json(form: str, value: dict[str, Any]) -> None:
-    """Prints a value for programs; `form` and `version` say what its keys mean."""
-    text = json.dumps({"form": form, "version": 1, **value}, indent=2)
-    sys.stdout.write(text.replace("\x7f", "\\u007f") + "\n")
 
 
 def joined(parts: Sequence["Text"]) -> "Text":
