@@ -223,7 +223,12 @@ def test_several_reviewers(tmp_path: Path, shell: Shell) -> None:
 @pytest.mark.parametrize("command", ["approve", "skip", "request-changes"])
 def test_decision_about_other_content_is_refused(waiting: Sample, shell: Shell, command: str) -> None:
     """Whoever names the content that they read does not decide about another one."""
-    words = [command, "--base-dir", waiting.base, *(["-c", "better"] if command == "request-changes" else [])]
+    words: list[str | Path] = [
+        command,
+        "--base-dir",
+        waiting.base,
+        *(["-c", "better"] if command == "request-changes" else []),
+    ]
     before = form(waiting).read_bytes()
     refused = shell(*words, "--content", f"sha256:{'0' * 64}")
     assert (refused.code, form(waiting).read_bytes()) == (1, before)
