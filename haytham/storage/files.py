@@ -10,6 +10,7 @@ import os
 import secrets
 import shutil
 import stat
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -20,6 +21,7 @@ from haytham.storage import swaps
 
 _TEMPORARY = ".haytham-tmp"
 TEMPORARY_PATTERNS = b"# Haytham's own files of a moment, which nobody should commit.\n*.haytham-tmp\n*.haytham-swap\n"
+_AT_ONCE = 64  # files that are open together
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _READ_ONLY = {errno.EROFS, errno.EACCES, errno.EPERM}
 
@@ -54,19 +56,21 @@ def decoded(data: bytes, path: str) -> str:
 
 
 def write(
-    contents: Mapping[Path, bytes], expected: Mapping[Path, bytes | None] | None = None, held: Path | None = None
+    contents: Mapping[Path, bytes],
+    expected: Mapping[Path, bytes | None] | None = None,
+    held: Path | None = None,
+    *,
+    first: Mapping[Path, bytes] | None = None,
 ) -> None:
     """Writes files, in the order given, durably.
 
     Where `expected` names a file, it must hold those bytes (None: not exist) at the moment it is replaced;
     otherwise Conflict is raised and that file and those after it are left as they are.
     With `held`, a replaced file is kept in that folder until `release` finds that nobody wrote to it afterwards.
+    Those in `first` come before all others, each whole, as `write_whole` leaves them.
     """
-    temporaries: dict[Path, Path] = {}
-    with translating(), _removing(temporaries):
-        for path, data in contents.items():
-            temporaries[path] = _write_temporary(path, data)
-        for path in contents:
+    with translating(), _flushed_beside({**(first or {}), **contents}) as temporaries:
+        for path in (*(first or ()), *contents):
             if expected is None or path not in expected:
                 temporaries[path].replace(path)
             else:
@@ -78,8 +82,8 @@ def write(
 
 def write_temporary(path: Path, data: bytes) -> Path:
     """Writes bytes durably beside a path, for `replace_under_lock`; returns where."""
-    with translating():
-        return _write_temporary(path, data)
+    with translating(), _flushed_beside({path: data}) as temporaries:
+        return temporaries.pop(path)
 
 
 def replace_under_lock(temporary: Path, path: Path, is_current: Callable[[], bool]) -> bool:
@@ -89,7 +93,7 @@ def replace_under_lock(temporary: Path, path: Path, is_current: Callable[[], boo
     The lock is a hard link to the temporary file, so that `sweep_lock` can tell ours from git's.
     """
     lock = _lock_of(path)
-    with translating(), _removing({path: temporary}):
+    with translating(), _removing([temporary]):
         try:
             os.link(temporary, lock)
         except FileExistsError:
@@ -128,10 +132,8 @@ def write_whole(path: Path, data: bytes) -> None:
     Its folder is not flushed: the name becomes durable with whatever is flushed next on this file system.
     In place would not do: the new size and the new bytes reach the disk one after the other.
     """
-    temporary: dict[Path, Path] = {}
-    with translating(), _removing(temporary):
-        temporary[path] = _write_temporary(path, data)
-        temporary.pop(path).replace(path)
+    with translating(), _flushed_beside({path: data}) as temporaries:
+        temporaries.pop(path).replace(path)
 
 
 def write_line(path: Path, data: bytes) -> None:
@@ -302,31 +304,57 @@ def _inode(path: Path) -> int | None:
         return None
 
 
-def _write_temporary(path: Path, data: bytes) -> Path:
-    temporary = temporary_name(path)
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    descriptor = os.open(temporary, flags, 0o644)
-    try:
-        with suppress(FileNotFoundError):
-            os.fchmod(descriptor, stat.S_IMODE(path.lstat().st_mode))  # as the file that it replaces
-        remaining = memoryview(data)
-        while remaining:
-            remaining = remaining[os.write(descriptor, remaining) :]
+@contextmanager
+def _flushed_beside(contents: Mapping[Path, bytes]) -> Iterator[dict[Path, Path]]:
+    """Writes files durably beside their places; yields where, and removes those that are still there at the end.
+
+    All are on their way to the disk before the first is waited for: that takes about half the time.
+    """
+    temporaries: dict[Path, Path] = {}
+    opened: list[int] = []
+    with _removing(temporaries.values()):
+        try:
+            for path, data in contents.items():
+                temporaries[path] = temporary_name(path)
+                opened.append(_open_new(temporaries[path]))
+                _fill(opened[-1], path, data)
+                if len(opened) == _AT_ONCE:
+                    _flush(opened)
+            _flush(opened)
+        finally:
+            for descriptor in opened:
+                os.close(descriptor)
+        yield temporaries
+
+
+def _open_new(path: Path) -> int:
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+
+
+def _fill(descriptor: int, path: Path, data: bytes) -> None:
+    """Writes a new file that is to replace another one, and asks the system to begin storing it."""
+    with suppress(FileNotFoundError):
+        os.fchmod(descriptor, stat.S_IMODE(path.lstat().st_mode))
+    remaining = memoryview(data)
+    while remaining:
+        remaining = remaining[os.write(descriptor, remaining) :]
+    if sys.platform == "linux":
+        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)  # the one way in that the library offers
+
+
+def _flush(opened: list[int]) -> None:
+    while opened:
+        descriptor = opened[0]
         os.fsync(descriptor)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    finally:
-        os.close(descriptor)
-    return temporary
+        os.close(opened.pop(0))
 
 
 @contextmanager
-def _removing(temporaries: Mapping[Path, Path]) -> Iterator[None]:
+def _removing(temporaries: Iterable[Path]) -> Iterator[None]:
     try:
         yield
     finally:
-        for path in temporaries.values():
+        for path in temporaries:
             with suppress(OSError):
                 path.unlink(missing_ok=True)
 

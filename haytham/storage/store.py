@@ -135,17 +135,17 @@ class Store:
         paths = {self.path(name): data for name, data in contents.items()}
         if note is None:
             self.history.check()  # a commit does so by itself
-        self._note_coming(contents)
+        coming = {self.history.git_folder / _NOTE: self._note_of(contents)}
         if note is None:
-            files.write(paths, expected, self._held)
+            files.write(paths, expected, self._held, first=coming)
             self._read.update(contents)
             return None
         changes = {name: self.bytes_of(name) for name in also_commit} | dict(contents)
-        return self._commit(changes, note, paths, expected)
+        return self._commit(changes, note, paths, expected, coming)
 
     def commit(self, names: tuple[str, ...], note: CommitNote) -> str:
         """Commits files as they are on disk."""
-        return self._commit({name: self.bytes_of(name) for name in names}, note, {}, {})
+        return self._commit({name: self.bytes_of(name) for name in names}, note, {}, {}, {})
 
     def _commit(
         self,
@@ -153,12 +153,13 @@ class Store:
         note: CommitNote,
         paths: Mapping[Path, bytes],
         expected: Mapping[Path, bytes | None],
+        coming: Mapping[Path, bytes],
     ) -> str:
         """Flushes the documents and the pack of their commit together, then moves the branch to it."""
         prepared = self.history.prepare(changes, note.message, note.author, self._clock())
         self.history.hold(prepared)
         try:
-            files.write({**paths, **prepared.files}, expected, self._held)
+            files.write({**paths, **prepared.files}, expected, self._held, first=coming)
         except BaseException:
             self.history.release(prepared)
             raise
@@ -228,9 +229,10 @@ class Store:
             return {}
         return note if isinstance(note, dict) else {}
 
-    def _note_coming(self, contents: Mapping[str, bytes]) -> None:
-        """Notes what is about to be written beside what we wrote before: until it is there, the old one still is.
+    def _note_of(self, contents: Mapping[str, bytes]) -> bytes:
+        """Returns the note of what is about to be written.
 
+        What we wrote before stands beside it, because until the new file is there, the old one still is.
         What has been committed since is forgotten here, so that a commit need not write the note again.
         """
         before = self._written()
@@ -241,4 +243,4 @@ class Store:
             present = self.bytes_of(name)
             old = [oid for oid in before.get(name, ()) if present is not None and oid == blob_id(present)]
             written[name] = [*old, blob_id(data)]
-        files.write_whole(self.history.git_folder / _NOTE, json.dumps(written).encode())
+        return json.dumps(written).encode()

@@ -1,5 +1,6 @@
 import errno
 import os
+import resource
 import time
 from pathlib import Path
 
@@ -18,6 +19,31 @@ def test_bytes_are_written_and_read_as_they_are(tmp_path: Path, data: bytes) -> 
     files.write({tmp_path / "a": data})
     assert data == files.read_bytes(tmp_path / "a")
     assert list(tmp_path.iterdir()) == [tmp_path / "a"]
+
+
+def test_many_files_are_written_with_few_open_at_a_time(tmp_path: Path) -> None:
+    """More files than a process may have open are written in one call, and none stays open."""
+    before = set(Path("/proc/self/fd").iterdir())
+    contents = {tmp_path / f"{number}.md": f"{number}\n".encode() for number in range(300)}
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (200, hard))
+    try:
+        files.write(contents)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert contents == {path: path.read_bytes() for path in tmp_path.iterdir()}
+    assert before == set(Path("/proc/self/fd").iterdir())
+
+
+def test_what_comes_first_is_there_when_a_later_file_is_refused(tmp_path: Path) -> None:
+    """A note is in its place before any document is; a conflict leaves it there, and nothing open or half done."""
+    note, document = tmp_path / "note", tmp_path / "document"
+    document.write_bytes(b"a person's")
+    before = set(Path("/proc/self/fd").iterdir())
+    with pytest.raises(Conflict):
+        files.write({document: b"ours"}, {document: b"what we read"}, first={note: b"coming"})
+    assert {note: b"coming", document: b"a person's"} == {path: path.read_bytes() for path in tmp_path.iterdir()}
+    assert before == set(Path("/proc/self/fd").iterdir())
 
 
 def test_missing_file_is_none(tmp_path: Path) -> None:
