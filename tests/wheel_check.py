@@ -30,6 +30,7 @@ from haytham import resources
 kinds = {"agent_output", "checkpoint", "project", "session_manifest", "user_feedback"}
 assert {f"{kind}.md.j2" for kind in kinds} <= set(resources.names("templates"))
 assert {f"{kind}.schema.json" for kind in kinds} <= set(resources.names("schemas"))
+assert "status.schema.json" in resources.names("schemas/cli")
 assert "idea_validation.toml" in resources.names("workflows")
 assert all(resources.text("templates", name) for name in resources.names("templates"))
 """
@@ -95,7 +96,7 @@ class Wheel:
 
 def resources_are_inside(wheel: Wheel) -> None:
     """Templates, schemas and workflows are files of the wheel, and are found by the installed package."""
-    expected = {f"haytham/{folder}/{path.name}" for folder in ("templates", "schemas") for path in _files(folder)}
+    expected = {f"haytham/{path}" for folder in ("templates", "schemas") for path in _files(folder)}
     missing = expected - wheel.names()
     if missing or not expected:
         raise AssertionError(f"not in the wheel: {sorted(missing)}")
@@ -165,7 +166,7 @@ def main() -> int:
 
 
 def _files(folder: str) -> list[Path]:
-    return [path for path in (ROOT / folder).iterdir() if path.is_file()]
+    return [path.relative_to(ROOT) for path in (ROOT / folder).rglob("*") if path.is_file()]
 
 
 if __name__ == "__main__":

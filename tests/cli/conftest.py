@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
+from haytham import resources
 from haytham.checkpoint.checkpoint_manager import CheckpointManager
 from haytham.cli.group import run
 from haytham.project.project_manager import ProjectManager
@@ -42,6 +44,15 @@ class Sample:
         return self.project, self.session
 
 
+def check_form(value: Any) -> None:
+    """Fails unless a JSON value is exactly what the schema of its form says."""
+    name = value["form"].removeprefix("haytham.")
+    schema = json.loads(resources.text("schemas/cli", f"{name}.schema.json"))
+    checker = Draft202012Validator.FORMAT_CHECKER
+    errors = list(Draft202012Validator(schema, format_checker=checker).iter_errors(value))
+    assert [f"{error.json_path}: {error.message}" for error in errors] == []
+
+
 @dataclass(frozen=True, kw_only=True)
 class Said:
     """What a command said, and its exit code."""
@@ -52,8 +63,10 @@ class Said:
 
     @property
     def json(self) -> Any:
-        """The JSON on standard output."""
-        return json.loads(self.out)
+        """The JSON on standard output, which is held against the schema of its form."""
+        found = json.loads(self.out)
+        check_form(found)
+        return found
 
 
 class Shell:
