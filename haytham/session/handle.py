@@ -12,18 +12,18 @@ The same objects work with `async with`. An exception inside is saved as `failed
 import asyncio
 import threading
 import traceback
-from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from haytham.checkpoint.checkpoint_manager import CheckpointManager
-from haytham.domain import instants, numbers, progress
+from haytham.domain import failures, instants, numbers, progress
 from haytham.domain.choices import ExecutionMode, PhaseStatus
 from haytham.domain.errors import InvalidInput, NotFound
 from haytham.domain.identifiers import check_agent_name, check_text
 from haytham.domain.records import ResumeStep, RetryRequest, ReviewRecord, SessionState
+from haytham.storage import background
 
 
 def open_session(project_id: str, session_id: str, base_dir: str | Path = "projects") -> "Session":
@@ -125,7 +125,7 @@ class PhaseRun:
         if error is None:
             self._save(PhaseStatus.COMPLETED, completed=self.now())
         else:
-            self._save(PhaseStatus.FAILED, completed=self.now(), errors=[_told(error)])
+            self._save(PhaseStatus.FAILED, completed=self.now(), errors=[failures.told(error)])
 
     async def __aenter__(self) -> Self:
         return await asyncio.to_thread(self.__enter__)
@@ -133,7 +133,7 @@ class PhaseRun:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await _to_the_end(lambda: self.__exit__(kind, error, trace))
+        await background.finished(lambda: self.__exit__(kind, error, trace))
 
     def now(self) -> datetime:
         """Returns the time by the manager's clock."""
@@ -241,7 +241,7 @@ class AgentRun:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await _to_the_end(lambda: self.__exit__(kind, error, trace))
+        await background.finished(lambda: self.__exit__(kind, error, trace))
 
     def _save(self, error: BaseException | None) -> None:
         session = self.phase.session
@@ -258,8 +258,8 @@ class AgentRun:
             output_tokens=self._total("output_tokens"),
             tools_used=self._tools or None,
             error_type=type(error).__name__ if error else None,
-            error_message=_writable(str(error)) if error else None,
-            stack_trace=_writable("".join(traceback.format_exception(error))) if error else None,
+            error_message=failures.writable(str(error)) if error else None,
+            stack_trace=failures.writable("".join(traceback.format_exception(error))) if error else None,
         )
 
     def _total(self, key: str) -> Any:
@@ -274,26 +274,3 @@ class AgentRun:
 def seconds_between(start: datetime, end: datetime) -> float:
     """Returns how long it took; a clock that was set back gives 0, never less."""
     return max(0.0, (end - start).total_seconds())
-
-
-def _told(error: BaseException) -> str:
-    return _writable(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
-
-
-def _writable(text: str) -> str:
-    """Returns an error's text as UTF-8 can hold it: no error may hide another because of its wording."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
-
-
-async def _to_the_end(save: Callable[[], None]) -> None:
-    """Runs a save in a thread and waits for it even if it is cancelled meanwhile; the cancellation then goes on."""
-    saving = asyncio.ensure_future(asyncio.to_thread(save))
-    cancelled: asyncio.CancelledError | None = None
-    while not saving.done():
-        try:
-            await asyncio.wait({saving})  # unlike awaiting it, this neither cancels it nor raises its error
-        except asyncio.CancelledError as error:
-            cancelled = error
-    if cancelled is not None and saving.exception() is None:
-        raise cancelled
-    saving.result()
