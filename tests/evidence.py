@@ -7,7 +7,7 @@ from pathlib import Path
 
 START = datetime(2026, 1, 31, 10, 0, 0, tzinfo=UTC)
 PROJECT, SESSION, USER = "project-123", "session-456", "user-789"
-VOLATILE = {"haytham.lock", "haytham.held"}  # who writes just now, and what was just replaced
+VOLATILE = {"haytham.lock", "haytham.held", "haytham.seal"}  # who writes just now, what was just replaced, a cache
 
 
 class Clock:

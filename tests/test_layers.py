@@ -128,7 +128,7 @@ def _body_length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 def test_the_source_is_found() -> None:
     """The test looks at the package, not at nothing."""
     assert {"domain/errors", "documents/reader", "storage/files", "checkpoint/checkpoint_manager"} <= set(MODULES)
-    assert {"storage/files", "domain/progress"} <= _own_imports("checkpoint/checkpoint_manager")
+    assert {"storage/files", "domain/checkpoints"} <= _own_imports("checkpoint/checkpoint_manager")
 
 
 def test_every_part_of_the_package_has_a_layer() -> None:

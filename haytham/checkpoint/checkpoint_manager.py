@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from haytham.checkpoint import overview, recovery, session_creation
+from haytham.checkpoint import overview, session_creation
 from haytham.checkpoint.reviewing import Reviewing
 from haytham.checkpoint.session_access import SessionAccess
 from haytham.checkpoint.session_queries import SessionQueries
 from haytham.checkpoint.workflow_registry import WorkflowRegistry
-from haytham.domain import checkpoints, instants, progress
+from haytham.domain import checkpoints, instants
 from haytham.domain import outputs as agent_outputs
 from haytham.domain.identifiers import check_id, check_line
 from haytham.domain.records import (
@@ -105,11 +105,7 @@ class CheckpointManager(SessionQueries, Reviewing):
 
     def load_session(self, project_id: str, session_id: str) -> SessionState:
         """Tells how far a session got, after taking in what people did and finishing what a crash may have left."""
-        view = self._access.settled(project_id, session_id)
-        finished = self._access.reports[view.store.folder]["finished"]
-        return progress.state(
-            view.manifest.value, edited_files=recovery.edited_files(view), recovered=finished, stale=view.stale()
-        )
+        return self._access.state(project_id, session_id)
 
     def overview(self, project_id: str, session_id: str) -> SessionOverview:
         """Tells what `load_session` does, with how each phase and its review stand; reports a broken form."""

@@ -10,11 +10,12 @@ from haytham.checkpoint.session_view import SessionView
 from haytham.checkpoint.session_writer import SessionWriter
 from haytham.domain import instants, progress
 from haytham.domain.errors import StorageFailure
-from haytham.domain.records import RecoveryReport, ReviewRecord
+from haytham.domain.records import RecoveryReport, ReviewRecord, SessionState
 from haytham.domain.workflow import Phase
 from haytham.storage import layout
 from haytham.storage.history import Person
 from haytham.storage.layout import Layout
+from haytham.storage.seals import Look
 from haytham.storage.session_store import SessionStore
 
 _LOG = logging.getLogger("haytham")
@@ -86,6 +87,30 @@ class SessionAccess:
         self.tell(project_id, session_id, decided)
         return self.view(project_id, session_id)
 
+    def state(self, project_id: str, session_id: str) -> SessionState:
+        """Returns how far a session got; at a glance if nothing changed since that was last found out."""
+        store = self.store_at(self._layout.existing_session(project_id, session_id))
+        layout.refuse_links(store.history.git_folder)
+        store.bytes_of(layout.MANIFEST_FILE)  # read first, so that the seal is about these bytes
+        told = store.told()
+        if told is None:
+            return self._state_in_full(project_id, session_id, store.look())
+        report = self.reports.get(store.folder)
+        return progress.state(
+            store.manifest().value,
+            edited_files=told["edited_files"],
+            recovered=report["finished"] if report else [],
+            stale=dict(told["stale"]),
+        )
+
+    def _state_in_full(self, project_id: str, session_id: str, found: Look) -> SessionState:
+        view = self.settled(project_id, session_id)
+        finished = self.reports[view.store.folder]["finished"]
+        edited, stale = recovery.edited_files(view), view.stale()
+        if not any(phase.approvals.expires_after_days for phase in view.phases):  # those change with time alone
+            view.store.seal(found, {"edited_files": edited, "stale": list(stale.items())})
+        return progress.state(view.manifest.value, edited_files=edited, recovered=finished, stale=stale)
+
     def tell(self, project_id: str, session_id: str, decided: Sequence[Phase]) -> None:
         """Calls back about decisions that were recorded."""
         if not self.callbacks or not decided:
@@ -114,6 +139,7 @@ class SessionAccess:
                 writer = self._writer(store)
                 if review_desk.has_new_forms(writer):
                     decided = review_desk.settle(writer)
-                yield self._writer(store)
+                    writer = self._writer(store)
+                yield writer
         finally:
             self.tell(project_id, session_id, decided)

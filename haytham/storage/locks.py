@@ -47,8 +47,13 @@ def held(git_folder: Path, timeout: float, clock: instants.Clock) -> Iterator[bo
         lock.release()
 
 
+def is_free(git_folder: Path) -> bool:
+    """Tells whether the last holder let go of the lock; one that died did not."""
+    return files.read_line(git_folder / _NAME) in {b"", _NOBODY}
+
+
 def _note_holder(path: Path, clock: instants.Clock) -> bool:
-    died = files.read_line(path) not in {b"", _NOBODY}
+    died = not is_free(path.parent)
     note = {"pid": os.getpid(), "host": socket.gethostname(), "since": instants.text_of(clock())}
     files.write_line(path, json.dumps(note).encode())
     return died

@@ -10,17 +10,20 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from haytham.documents.document import Document
 from haytham.documents.reader import read
 from haytham.domain import instants
 from haytham.domain.errors import BrokenRepository, Conflict, Location
-from haytham.storage import files, locks, swaps
+from haytham.storage import files, locks, seals, swaps
 from haytham.storage.history import History, Person, blob_id
 
 RESCUED = ".rescued-"
 
 _NOTE = "haytham.written"
+_SEAL = "haytham.seal"
+_LOOKED_AT = ("HEAD", "packed-refs", "objects/pack", _NOTE)
 _TRIES = 5
 HAYTHAM = Person(name="Haytham", email="haytham@localhost")
 
@@ -219,6 +222,23 @@ class Store:
         place = self.path(f"{name}{RESCUED}{secrets.token_hex(4)}")
         rescued.rename(place)
         files.flush_folder(place.parent)
+
+    # The seal: nothing changed since the last look
+
+    def look(self) -> seals.Look:
+        """Looks at everything that this store reads; do it before reading, to `seal` what came of it."""
+        held = [f"{self._held.name}/{name}" for name in files.names_in(self._held)]
+        return seals.look(self.folder, [*_LOOKED_AT, f"refs/heads/{self.history.branch}", *held])
+
+    def seal(self, found: seals.Look, told: Any) -> None:
+        """Keeps what was told about the folder as it looked, for whoever finds it unchanged."""
+        seals.put(self.history.git_folder / _SEAL, found, told, seals.this_boot())
+
+    def told(self) -> Any | None:
+        """Returns what was kept by `seal`, if nothing changed since and nobody is at work or died; otherwise None."""
+        if not locks.is_free(self.history.git_folder):
+            return None
+        return seals.told(self.history.git_folder / _SEAL, self.folder, seals.this_boot())
 
     # The note of what we wrote but have not committed yet
 
