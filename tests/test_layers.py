@@ -35,10 +35,9 @@ GATEWAYS = {
     "click": ("cli/", "demo"),
     "rich": ("cli/", "demo"),
 }
-WRITERS = {"storage/files", "storage/swaps", "storage/locks", "storage/git_index"}
+WRITERS = {"storage/files", "storage/folders", "storage/swaps", "storage/locks", "storage/git_index"}
 MOVERS = {  # whole files or folders, moved or removed as they are
     "storage/store": {"rename"},  # what was rescued from under an editor's hands
-    "project/project_manager": {"rename", "rmtree"},  # a deleted project
 }
 WRITING_CALLS = {
     "write_text",
@@ -167,7 +166,7 @@ def test_documents_touch_no_disk(module: str) -> None:
 
 @pytest.mark.parametrize("module", [each for each in MODULES if each not in WRITERS and _layer(each) < LAYERS["cli"]])
 def test_only_one_module_writes_files(module: str) -> None:
-    """Files are written by `storage/files` with `storage/swaps`; locks and the index of git are the exceptions."""
+    """Files are written by `storage/files`, `folders` and `swaps`; locks and the index of git are the exceptions."""
     calls = [node for node in ast.walk(_tree(module)) if isinstance(node, ast.Call)]
     writing = [
         f"{module}.py:{call.lineno} {call.func.attr}"

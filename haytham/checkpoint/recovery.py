@@ -12,7 +12,6 @@ from haytham.domain.errors import HaythamError, InvalidInput, NotFound
 from haytham.domain.records import RecoveryReport
 from haytham.domain.workflow import Phase
 from haytham.storage import layout
-from haytham.storage.history import blob_id
 from haytham.storage.session_store import SessionStore, name_in
 from haytham.storage.store import CommitNote
 
@@ -66,7 +65,7 @@ def _finish_documents(writer: SessionWriter) -> list[str]:
     finished = []
     for phase in recorded:
         feedback = name_in(phase, layout.FEEDBACK_FILE)
-        document = writer.store.feedback(phase) if _ours(writer.store, [feedback]) else None
+        document = writer.store.feedback(phase) if writer.store.left_behind([feedback]) else None
         if document is not None and document.value["review"]["reviewed"]:
             review_desk.finish(writer, phase, document.value)
             finished.append(f"{feedback} was decided but not committed")
@@ -74,7 +73,7 @@ def _finish_documents(writer: SessionWriter) -> list[str]:
     names = [name for phase in recorded for name in writer.store.files_of(phase)]
     if PhaseStatus.IN_PROGRESS not in statuses.values():
         names.append(layout.MANIFEST_FILE)
-    if ours := _ours(writer.store, names):
+    if ours := writer.store.left_behind(names):
         note = messages.message("What an interrupted save wrote", "\n".join(ours), {"Recovered": "yes"})
         writer.store.commit(tuple(dict.fromkeys([*ours, layout.MANIFEST_FILE])), CommitNote(message=note))
         finished += [f"{name} was written but not committed" for name in ours]
@@ -84,7 +83,8 @@ def _finish_documents(writer: SessionWriter) -> list[str]:
 def _finish_reviews(writer: SessionWriter, phase: Phase) -> list[str]:
     """Finishes what one of several reviewers decided, where only their own file was written."""
     folder = name_in(phase, layout.REVIEWS_FOLDER)
-    ours = _ours(writer.store, [name for name in writer.store.files_of(phase) if name.startswith(f"{folder}/")])
+    own = [name for name in writer.store.files_of(phase) if name.startswith(f"{folder}/")]
+    ours = writer.store.left_behind(own)
     for name in ours:
         document = writer.store.document("user_feedback", name)
         if document is not None and reviews.is_about(document.value, phase, writer.content(phase)):
@@ -99,13 +99,6 @@ def _status(writer: SessionWriter, phase: Phase) -> PhaseStatus:
     except InvalidInput:
         return PhaseStatus.IN_PROGRESS
     return progress.status_of(checkpoint.value if checkpoint else None)
-
-
-def _ours(store: SessionStore, names: list[str]) -> list[str]:
-    """Returns those files that we wrote ourselves and that are not in history as they are."""
-    edited, committed = store.edited_by_hand(names), store.history.blob_ids(names)
-    found = {name: data for name in names if name not in edited and (data := store.bytes_of(name)) is not None}
-    return [name for name, data in found.items() if blob_id(data) != committed.get(name)]
 
 
 def _is_a_persons(store: SessionStore, phase: Phase) -> bool:

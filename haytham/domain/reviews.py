@@ -156,11 +156,6 @@ def fits(feedback: Value, phase: Phase, content: Content, retry_count: int) -> b
     return is_about(feedback, phase, content) and (action is Action.APPROVED or (action is None and is_of_this))
 
 
-def is_approval(feedback: Value, phase: Phase, content: Content) -> bool:
-    """Tells whether this feedback approves exactly this content of this phase."""
-    return action_of(feedback) is Action.APPROVED and is_about(feedback, phase, content)
-
-
 def is_about(feedback: Value, phase: Phase, content: Content) -> bool:
     """Tells whether this feedback is about exactly this content of this phase."""
     about = feedback["subject"]

@@ -1,7 +1,6 @@
 """Makes, lists, archives and deletes projects, and starts and completes their sessions."""
 
 import json
-import shutil
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -17,10 +16,9 @@ from haytham.domain.identifiers import check_line, check_text
 from haytham.domain.records import FolderReport, ProjectRecord, ProjectStatusRecord, SessionResult, SessionStart
 from haytham.project import timeline
 from haytham.project.timeline import Event
-from haytham.storage import files, layout
+from haytham.storage import files, folders, layout
 from haytham.storage.layout import Layout
 from haytham.storage.project_store import ProjectStore
-from haytham.storage.store import CommitNote
 
 _DEFAULT_WORKFLOW = "idea_validation"
 
@@ -187,11 +185,9 @@ class ProjectManager:
     def delete_project(self, project_id: str) -> None:
         """Removes a project with all its sessions and their history, for good."""
         store = self._store(project_id)
-        gone = files.temporary_name(store.folder)
         with store.locked():
-            store.folder.rename(gone)
-            files.flush_folder(gone.parent)
-        shutil.rmtree(gone)
+            gone = folders.set_aside(store.folder)
+        folders.remove(gone)
 
     # Steps
 
@@ -228,7 +224,7 @@ class ProjectManager:
         store = self._store(project_id)
         with store.locked():
             store.history.check()  # before anything is written: somebody may have switched to another branch
-            _finish(store)
+            store.finish()
             yield store
 
     def _change(self, project_id: str, note: str, **metadata: object) -> dict[str, Any]:
@@ -236,16 +232,6 @@ class ProjectManager:
             value = projects.changed(store.project().value, self._now(), **metadata)
             store.save_project(value, note)
         return value
-
-
-def _finish(store: ProjectStore) -> None:
-    """Commits what was written but not committed; what a person wrote is left alone."""
-    outputs = files.names_in(store.path(layout.OUTPUTS_FOLDER))
-    names = [layout.PROJECT_FILE, *(f"{layout.OUTPUTS_FOLDER}/{name}" for name in outputs)]
-    pending = [name for name in names if store.uncommitted(name)]
-    if ours := sorted(set(pending) - set(store.edited_by_hand(pending))):
-        note = messages.message("What a crash had left uncommitted", ", ".join(ours), {"Recovered": "yes"})
-        store.commit(tuple(ours), CommitNote(message=note))
 
 
 def _age(project: ProjectRecord) -> tuple[float, str]:

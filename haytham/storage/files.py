@@ -5,10 +5,8 @@ A symbolic link is never followed.
 """
 
 import errno
-import fcntl
 import os
 import secrets
-import shutil
 import stat
 import sys
 import time
@@ -19,7 +17,7 @@ from pathlib import Path
 from haytham.domain.errors import HaythamError, InvalidInput, Location, StorageFailure
 from haytham.storage import swaps
 
-_TEMPORARY = ".haytham-tmp"
+TEMPORARY = ".haytham-tmp"
 TEMPORARY_PATTERNS = b"# Haytham's own files of a moment, which nobody should commit.\n*.haytham-tmp\n*.haytham-swap\n"
 _AT_ONCE = 64  # files that are open together
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
@@ -154,26 +152,6 @@ def read_line(path: Path) -> bytes:
     return (read_bytes(path) or b"").partition(b"\n")[0]
 
 
-def build_folder(temporary: Path, final: Path, build: Callable[[], None]) -> bool:
-    """Builds a folder under a temporary name; it appears under its final one durably, at once, or not at all.
-
-    Returns False if the final one was there first.
-    """
-    make_folder(final.parent)
-    _sweep_folders(final.parent)
-    with translating(), _made(temporary):
-        try:
-            build()
-            flush_tree(temporary)
-            temporary.rename(final)
-        except OSError as error:
-            if error.errno in {errno.ENOTEMPTY, errno.EEXIST} and final.is_dir():
-                return False
-            raise
-        flush_folder(final.parent)
-        return True
-
-
 def make_folder(path: Path) -> None:
     """Makes a folder and its parents, durably; an existing one is fine."""
     missing = []
@@ -197,28 +175,15 @@ def flush_folder(path: Path) -> None:
             os.close(descriptor)
 
 
-def flush_tree(path: Path) -> None:
-    """Makes everything below a folder durable."""
-    with translating():
-        for folder, _, names in os.walk(path):
-            for name in names:
-                descriptor = os.open(Path(folder, name), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-                try:
-                    os.fsync(descriptor)
-                finally:
-                    os.close(descriptor)
-            flush_folder(Path(folder))
-
-
 def temporary_name(path: Path) -> Path:
     """Returns a free name beside a path, which `sweep` recognises."""
-    return path.with_name(f".{path.name[:100]}.{secrets.token_hex(6)}{_TEMPORARY}")
+    return path.with_name(f".{path.name[:100]}.{secrets.token_hex(6)}{TEMPORARY}")
 
 
 def temporaries_in(folder: Path) -> list[Path]:
     """Returns the files that writers left in a folder; libgit2 adds an ending of its own while it writes one."""
     with translating(), suppress(FileNotFoundError), os.scandir(folder) as entries:
-        return [Path(each.path) for each in entries if _TEMPORARY in each.name and not each.is_dir()]
+        return [Path(each.path) for each in entries if TEMPORARY in each.name and not each.is_dir()]
     return []
 
 
@@ -254,43 +219,6 @@ def names_in(folder: Path) -> list[str]:
                 raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), each.path)
         return sorted(each.name for each in visible if each.is_file(follow_symlinks=False))
     return []
-
-
-@contextmanager
-def _made(folder: Path) -> Iterator[None]:
-    """Makes a folder and removes what is left of it; held meanwhile, so that others see that its maker lives."""
-    descriptor = _make_held(folder)
-    try:
-        yield
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-        os.close(descriptor)
-
-
-def _make_held(folder: Path) -> int:
-    """Makes a folder and locks it; once more if somebody swept it in between."""
-    while True:
-        folder.mkdir(exist_ok=True)
-        with suppress(FileNotFoundError):
-            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-            if _inode(folder) == os.fstat(descriptor).st_ino:
-                return descriptor
-            os.close(descriptor)
-
-
-def _sweep_folders(parent: Path) -> None:
-    """Removes folders whose makers died; one that is just being made is held by its maker."""
-    with translating(), os.scandir(parent) as entries:
-        left = [Path(each.path) for each in entries if each.name.endswith(_TEMPORARY) and each.is_dir()]
-    for folder in left:
-        with suppress(OSError):
-            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                shutil.rmtree(folder, ignore_errors=True)
-            finally:
-                os.close(descriptor)
 
 
 def _lock_of(path: Path) -> Path:

@@ -62,7 +62,13 @@ class ProjectStore(Store):
             self.commit(tuple(edited), CommitNote(message=messages.edit(edited)))
         text = checked(present.replaced(value), layout.PROJECT_FILE)
         contents = {**(more or {}), layout.PROJECT_FILE: text.encode()}
-        self.save(contents, CommitNote(message=note), also_commit=self.left_behind())
+        self.save(contents, CommitNote(message=note))
+
+    def finish(self) -> None:
+        """Commits what was written but not committed; what a person wrote is left alone. Call it under the lock."""
+        if ours := self.left_behind():
+            note = messages.message("What a crash had left uncommitted", ", ".join(ours), {"Recovered": "yes"})
+            self.commit(ours, CommitNote(message=note))
 
     def next_requirements_version(self) -> int:
         """Returns the number that the next result of a session gets."""

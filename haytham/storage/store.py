@@ -6,7 +6,7 @@ leaves either the old state or a new one that recovery can finish, and a person'
 
 import json
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,7 @@ from haytham.documents.document import Document
 from haytham.documents.reader import read
 from haytham.domain import instants
 from haytham.domain.errors import BrokenRepository, Conflict, Location
-from haytham.storage import files, locks, seals, swaps
+from haytham.storage import files, folders, locks, seals, swaps
 from haytham.storage.history import History, Person, blob_id
 
 RESCUED = ".rescued-"
@@ -48,18 +48,18 @@ class Store:
         self._coming: Mapping[str, bytes] = {}
         self._held = self.history.git_folder / "haytham.held"
 
-    def create(self, contents: Mapping[str, bytes], note: CommitNote, folders: tuple[str, ...] = ()) -> bool:
-        """Makes the folder with its first commit, whole or not at all; False if somebody else made it first."""
+    def create(self, contents: Mapping[str, bytes], note: CommitNote, empty: tuple[str, ...] = ()) -> bool:
+        """Makes the folder, some empty ones in it and its first commit, all or nothing; False if it was there first."""
         temporary = files.temporary_name(self.folder)
         building = Store(temporary, self.history.branch, clock=self._clock, lock_timeout=self._lock_timeout)
 
         def build() -> None:
             building.history.create()
-            for folder in folders:
+            for folder in empty:
                 files.make_folder(temporary / folder)
             building.save(contents, note)
 
-        return files.build_folder(temporary, self.folder, build)
+        return folders.build(temporary, self.folder, build)
 
     @contextmanager
     def locked(self) -> Iterator[bool]:
@@ -180,10 +180,6 @@ class Store:
         self.history.publish(prepared)
         return prepared.commit
 
-    def uncommitted(self, name: str) -> bool:
-        """Tells whether a file on disk differs from the newest commit."""
-        return self.bytes_of(name) != self.history.read(name)
-
     def edited_by_hand(self, names: list[str]) -> list[str]:
         """Returns those files that hold neither what was committed nor what we wrote ourselves."""
         committed, written = (self.history.blob_ids(names), self._written()) if names else ({}, {})
@@ -195,11 +191,12 @@ class Store:
                 edited.append(name)
         return edited
 
-    def left_behind(self) -> tuple[str, ...]:
-        """Returns the files that we wrote and did not commit, because a writer died in between."""
+    def left_behind(self, among: Iterable[str] | None = None) -> tuple[str, ...]:
+        """Returns the files, of all or of some, that we wrote and did not commit, because a writer died in between."""
         written = self._written()
-        committed = self.history.blob_ids(written)
-        present = {name: blob_id(data) for name in written if (data := self.bytes_of(name)) is not None}
+        names = [name for name in (written if among is None else among) if name in written]
+        committed = self.history.blob_ids(names) if names else {}
+        present = {name: blob_id(data) for name in names if (data := self.bytes_of(name)) is not None}
         return tuple(name for name, oid in present.items() if oid in written[name] and oid != committed.get(name))
 
     def _rescue(self) -> None:

@@ -42,24 +42,22 @@ def _signed(
 
 def test_approval_holds_for_the_content_that_was_read() -> None:
     """An approval is bound to content and phase: another content, or another phase, is not approved."""
-    assert reviews.is_approval(_decision(), PHASE, READ)
-    assert not reviews.is_approval(_decision(), PHASE, CHANGED)
-    assert not reviews.is_approval(_decision(), WORKFLOW.phase(2, "mvp"), READ)
+    assert reviews.action_of(_decision()) is Action.APPROVED
+    assert reviews.is_about(_decision(), PHASE, READ)
+    assert not reviews.is_about(_decision(), PHASE, CHANGED)
+    assert not reviews.is_about(_decision(), WORKFLOW.phase(2, "mvp"), READ)
 
 
 @pytest.mark.parametrize("action", ["retry_with_changes", "skip_phase", "max_retries_exceeded"])
 def test_other_decisions_are_no_approval(action: str) -> None:
     """Only the decision to approve approves."""
-    decided = _decision(approved=False, action=action)
-    assert not reviews.is_approval(decided, PHASE, READ)
-    assert reviews.action_of(decided) == action
+    assert reviews.action_of(_decision(approved=False, action=action)) == action
 
 
 def test_form_is_undecided() -> None:
     """A form that was handed out says nothing yet, except which attempt at which files it is about."""
     form = reviews.form(PHASE, READ, 1)
     assert reviews.action_of(form) is None
-    assert not reviews.is_approval(form, PHASE, READ)
     assert form["action"] == {"action": None, "retry_count": 1}
     assert (form["subject"]["attempt"], [row["since"] for row in form["subject"]["files"]]) == (2, ["new"])
 

@@ -186,47 +186,6 @@ def test_own_lock_is_swept_and_gits_fresh_one_is_not(tmp_path: Path) -> None:
     assert not lock.exists()
 
 
-def test_folder_is_built_at_once_or_not_at_all(tmp_path: Path) -> None:
-    """A folder appears whole; when its making fails, nothing does."""
-
-    def build() -> None:
-        (temporary / "a").write_bytes(b"x")
-        assert not (tmp_path / "deep" / "final").exists()
-
-    final = tmp_path / "deep" / "final"
-    temporary = files.temporary_name(final)
-    assert files.build_folder(temporary, final, build)
-    assert snapshot(tmp_path) == {"deep": "", "deep/final": "", "deep/final/a": b"x"}
-
-    def fail() -> None:
-        (other / "a").write_bytes(b"x")
-        raise OSError(errno.ENOSPC, "full")
-
-    other = files.temporary_name(tmp_path / "deep" / "other")
-    with pytest.raises(StorageFailure, match="the disk is full"):
-        files.build_folder(other, tmp_path / "deep" / "other", fail)
-    assert snapshot(tmp_path) == {"deep": "", "deep/final": "", "deep/final/a": b"x"}
-
-
-def test_folder_that_was_there_first_stays(tmp_path: Path) -> None:
-    """Who comes second is told so, and leaves nothing behind."""
-    final = tmp_path / "final"
-    final.mkdir()
-    (final / "theirs").write_bytes(b"x")
-    temporary = files.temporary_name(final)
-    assert not files.build_folder(temporary, final, (temporary / "ours").mkdir)
-    assert snapshot(tmp_path) == {"final": "", "final/theirs": b"x"}
-
-
-def test_file_in_the_place_of_a_folder_is_an_error(tmp_path: Path) -> None:
-    """A file is not mistaken for a folder that was there first."""
-    (tmp_path / "final").write_bytes(b"mine")
-    temporary = files.temporary_name(tmp_path / "final")
-    with pytest.raises(StorageFailure, match="a file where a folder is needed"):
-        files.build_folder(temporary, tmp_path / "final", lambda: None)
-    assert snapshot(tmp_path) == {"final": b"mine"}
-
-
 @pytest.mark.parametrize(
     ("number", "words"),
     [
@@ -238,14 +197,10 @@ def test_file_in_the_place_of_a_folder_is_an_error(tmp_path: Path) -> None:
         (errno.EIO, "the disk refused"),
     ],
 )
-def test_errors_of_the_system_are_told_in_words(tmp_path: Path, number: int, words: str) -> None:
+def test_errors_of_the_system_are_told_in_words(number: int, words: str) -> None:
     """Each kind of refusal has its own words and its own way out, and stays an OSError."""
-
-    def build() -> None:
+    with pytest.raises(OSError, match=words) as caught, files.translating():
         raise OSError(number, os.strerror(number), "some/file")
-
-    with pytest.raises(OSError, match=words) as caught:
-        files.build_folder(files.temporary_name(tmp_path / "a"), tmp_path / "a", build)
     assert isinstance(caught.value, StorageFailure)
     assert caught.value.location.path == "some/file"
     assert caught.value.hint
@@ -274,19 +229,3 @@ def test_plain_files_are_listed(tmp_path: Path) -> None:
     (tmp_path / "link.md").symlink_to(tmp_path / "a.md")
     with pytest.raises(StorageFailure, match="symbolic link"):
         files.names_in(tmp_path)
-
-
-def test_folder_of_a_dead_maker_goes_and_that_of_a_living_one_stays(tmp_path: Path) -> None:
-    """A folder that is just being made is told by its maker's hold on it."""
-    dead = files.temporary_name(tmp_path / "dead")
-    dead.mkdir()
-    outer = files.temporary_name(tmp_path / "outer")
-
-    def build() -> None:
-        assert not dead.exists()
-        inner = files.temporary_name(tmp_path / "inner")
-        assert files.build_folder(inner, tmp_path / "inner", lambda: None)
-        assert outer.exists()
-
-    assert files.build_folder(outer, tmp_path / "outer", build)
-    assert snapshot(tmp_path) == {"inner": "", "outer": ""}
