@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check release bench format clean
+.PHONY: help demo test check release bench pictures format clean
 
 help:  ## Show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -32,9 +32,12 @@ release: $(READY)  ## Run the tests with the full counts of the release gate (lo
 bench: $(READY)  ## Measure, as ratios in one run
 	@$(BIN)/python benchmarks/bench.py
 
+pictures: $(READY)  ## Take pictures of the commands at 80 columns, to look at
+	@$(BIN)/python -m tests.pictures pictures
+
 format: $(READY)  ## Put the source into its form
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
 clean:  ## Remove what the other targets made
-	rm -rf $(VENV) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*
+	rm -rf $(VENV) dist pictures .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*

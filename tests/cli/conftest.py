@@ -1,13 +1,9 @@
 """A project with one session, and ways to run the command line on it."""
 
-import fcntl
 import json
 import os
-import pty
-import struct
 import subprocess
 import sys
-import termios
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +16,7 @@ from haytham.checkpoint.checkpoint_manager import CheckpointManager
 from haytham.cli.group import run
 from haytham.project.project_manager import ProjectManager
 from haytham.storage.history import Person
+from tests import terminal
 
 PROGRAM = (sys.executable, "-m", "haytham.cli.main")
 REVIEWER = Person(name="Rita Reviewer", email="rita@example.org")
@@ -104,25 +101,9 @@ def process(*arguments: str | Path, cwd: Path | None = None, **environment: str)
 
 def in_terminal(*arguments: str, **environment: str) -> str:
     """Runs a command in a terminal of 80 columns and returns every byte it wrote there."""
-    leader, follower = pty.openpty()
-    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 80, 0, 0))
-    kept = {key: value for key, value in os.environ.items() if key not in {"NO_COLOR", "COLUMNS"}}
-    running = subprocess.Popen(
-        [*PROGRAM, *arguments], stdout=follower, stderr=follower, env=kept | {"TERM": "xterm-256color"} | environment
-    )
-    os.close(follower)
-    chunks = []
-    while True:
-        try:
-            chunk = os.read(leader, 65536)
-        except OSError:
-            break
-        if not chunk:
-            break
-        chunks.append(chunk)
-    os.close(leader)
-    assert running.wait() == 0
-    return b"".join(chunks).decode()
+    code, written = terminal.run(*PROGRAM, *arguments, environment=environment)
+    assert code == 0
+    return written.decode()
 
 
 def new_session(base: Path, name: str = "Nightdesk") -> Sample:
