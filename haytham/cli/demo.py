@@ -120,8 +120,8 @@ def _tree(folder: Path, label: str) -> "Tree":
 def _show_history(console: "Console", performance: Performance, ending: Ending) -> None:
     _title(console, "Its history is git (git log --oneline)")
     for entry in performance.sessions.history(ending.project_id, ending.session_id):
-        line = terminal.styled(entry.id[:_SHORT_ID], "yellow")
-        terminal.show(console, line.append(" ").append_text(terminal.styled(entry.subject)))
+        parts = [terminal.styled(entry.id[:_SHORT_ID], "yellow"), terminal.styled(entry.subject)]
+        terminal.show(console, terminal.joined(parts, " "))
 
 
 def _show_commands(console: "Console", base_dir: Path, ending: Ending) -> None:

@@ -1,5 +1,6 @@
 """Shows a performance while it runs: lines for what is done and, in a terminal, bars for what is going on."""
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
@@ -104,7 +105,7 @@ class Display(Watcher):
         """Prints what is wrong with the form; the wait goes on."""
         self._print("")
         for problem in error.problems:
-            for line in lines_of(problem):
+            for line in lines_of(problem, terminal.columns(sys.stdout)):
                 self._print(line, "red" if line.startswith("Error") else "")
         self._print("Mend it and save again; what you wrote is untouched.")
 

@@ -14,9 +14,8 @@ base_dir_option: Decorator = click.option(
     "--base-dir",
     type=click.Path(path_type=Path),
     default=BASE_DIR,
-    show_default=True,
     metavar="DIR",
-    help="Folder that holds the projects",
+    help=f"Folder that holds the projects [default: {BASE_DIR}]",
 )
 help_option: Decorator = click.help_option("-h", "--help", help="Show this message and exit")
 json_option: Decorator = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs")

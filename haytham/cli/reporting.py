@@ -10,11 +10,13 @@
 
 import os
 import sys
+import textwrap
 import traceback
 from collections.abc import Callable
 
 import click
 
+from haytham.cli import terminal
 from haytham.cli.visible import visible, visible_lines
 from haytham.domain.errors import HaythamError, InternalError, Problem
 
@@ -40,19 +42,21 @@ def guarded(run: Callable[[], int]) -> int:
     return code
 
 
-def lines_of(problem: Problem) -> list[str]:
-    """Words one problem of a document: what, where, how to go on."""
+def lines_of(problem: Problem, width: int | None = None) -> list[str]:
+    """Words one problem of a document: what, where, how to go on; folded if there is a width to fold it to."""
     where = str(problem.location)
-    return [
+    lines = [
         f"Error: {visible(problem.message)}",
         *([f"  {visible(where)}"] if where else []),
         *([f"Hint: {visible(problem.hint)}"] if problem.hint else []),
     ]
+    return _folded(lines, width)
 
 
 def tell_problems(error: HaythamError) -> None:
     """Tells everything that an error reports, and goes on."""
-    _tell([line for problem in error.problems for line in lines_of(problem)])
+    width = terminal.columns(sys.stderr)
+    _tell([line for problem in error.problems for line in lines_of(problem, width)])
 
 
 def report_output_failure(error: OSError) -> int:
@@ -104,6 +108,21 @@ def _bug(error: BaseException) -> int:
         ]
     )
     return BUG
+
+
+def _folded(lines: list[str], width: int | None) -> list[str]:
+    """Breaks lines between words; a path stays in one piece, so that it can be copied."""
+    if width is None:
+        return lines
+    wrapper = textwrap.TextWrapper(
+        width,
+        subsequent_indent="  ",
+        expand_tabs=False,
+        replace_whitespace=False,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return [piece for line in lines for piece in wrapper.wrap(line)]
 
 
 def _tell(lines: list[str]) -> None:

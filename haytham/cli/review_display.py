@@ -53,9 +53,6 @@ def decision(record: ReviewRecord) -> "Text":
     """Words the decision, with who took it and when."""
     if record["decision"] is None:
         return terminal.styled("none yet" if not record["decisions"] else "not enough yet", "yellow")
-    text = terminal.word(record["decision"])
-    if record["reviewer"]:
-        text.append_text(terminal.styled(f" by {record['reviewer']}"))
-    if record["timestamp"]:
-        text.append_text(terminal.styled(f", {record['timestamp'][:19].replace('T', ' ')} UTC"))
-    return text
+    who = f" by {record['reviewer']}" if record["reviewer"] else ""
+    when = f", {record['timestamp'][:19].replace('T', ' ')} UTC" if record["timestamp"] else ""
+    return terminal.joined([terminal.word(record["decision"]), terminal.styled(f"{who}{when}")], "")

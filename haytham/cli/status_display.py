@@ -84,6 +84,8 @@ def _show_session(console: "Console", session: SessionOverview) -> None:
     _show_phases(console, session)
     terminal.show(console)
     terminal.facts(console, _outlook(session))
+    if session["problems"]:
+        terminal.show(console)  # they are told next
 
 
 def _policies(phases: list[PhaseOverview]) -> str:

@@ -7,7 +7,7 @@ What is shown is text, never markup, and passes `visible`.
 import os
 import sys
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from haytham.cli.visible import visible, visible_lines
 
@@ -43,6 +43,14 @@ def is_conversation() -> bool:
 def is_terminal() -> bool:
     """Tells whether a person looks at the output."""
     return sys.stdout is not None and sys.stdout.isatty()
+
+
+def columns(stream: TextIO) -> int | None:
+    """Returns how wide the terminal is that a stream goes to, or None if it goes elsewhere."""
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or None
+    except (OSError, ValueError):
+        return None
 
 
 def wants_colour() -> bool:
@@ -137,11 +145,11 @@ def lines(console: "Console", rows: Iterable[tuple[str, str]]) -> None:
     sys.stdout.write(captured.get())
 
 
-def joined(parts: Sequence["Text"]) -> "Text":
-    """Returns texts in one line, separated by commas."""
+def joined(parts: Sequence["Text"], separator: str = ", ") -> "Text":
+    """Returns texts in one line, each in its own style."""
     from rich.text import Text
 
-    return Text(", ").join(parts)
+    return Text(separator).join(parts)
 
 
 def indented(text: "Text", columns: int) -> "Padding":

@@ -4,6 +4,8 @@
 has message, path, line, section, field and hint.
 """
 
+import sys
+
 import click
 
 from haytham.cli import json_output, options, terminal
@@ -57,7 +59,7 @@ def _show(reports: list[FolderReport]) -> None:
     console = terminal.screen()
     problems = [Problem.of(each) for report in reports for each in report["problems"]]
     for problem in problems:
-        first, *rest = lines_of(problem)
+        first, *rest = lines_of(problem, terminal.columns(sys.stdout))
         terminal.plain(console, first, "red")
         for line in rest:
             terminal.plain(console, line)

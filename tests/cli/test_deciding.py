@@ -8,7 +8,7 @@ import pytest
 from haytham.checkpoint.checkpoint_manager import CheckpointManager
 from haytham.cli import reporting
 from haytham.domain.errors import GateClosed, ReviewTimeout
-from tests.cli.conftest import PROGRAM, Sample, Shell, process
+from tests.cli.conftest import PROGRAM, Sample, Shell, in_terminal, process
 from tests.cli.waiting import attempt, form, waiting_session
 
 BY_RITA = ("--reviewer", "Rita Reviewer <rita@example.org>")
@@ -256,3 +256,9 @@ def test_exit_codes(error: Exception, capsys: pytest.CaptureFixture[str]) -> Non
 
     assert reporting.guarded(run) == 1
     assert capsys.readouterr().err == f"Error: {error}\n"
+
+
+def test_only_the_decision_is_coloured(waiting: Sample) -> None:
+    """In a terminal the word that decides is green; who decided, and when, is not."""
+    written = in_terminal("approve", "--base-dir", str(waiting.base), "--reviewer", "Rita")
+    assert "\x1b[32mapproved\x1b[0m by Rita, 20" in written

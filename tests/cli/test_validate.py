@@ -1,10 +1,12 @@
 """The command `haytham validate`."""
 
+import re
 from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Sample, Shell, new_session, process
+from tests import terminal
+from tests.cli.conftest import PROGRAM, Sample, Shell, new_session, process
 
 
 def break_feedback(sample: Sample) -> Path:
@@ -138,3 +140,14 @@ def test_without_git(sample: Sample) -> None:
     said = process("validate", "--base-dir", sample.base, PATH="")
     assert (said.code, said.out) == (1, "")
     assert said.err == "Error: the program git was not found.\nHint: install git, or add its folder to PATH.\n"
+
+
+def test_problems_fit_a_terminal(sample: Sample) -> None:
+    """In a terminal lines are broken between words; a path stays in one piece."""
+    path = break_feedback(sample)
+    code, written = terminal.run(*PROGRAM, "validate", "--base-dir", str(sample.base), environment={})
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", written.decode()).split("\r\n")
+    assert code == 1
+    assert [line for line in lines if len(line) > terminal.COLUMNS and " " in line.strip()] == []
+    assert [line for line in lines if str(path) in line]
+    assert '  line 5, section "Review Status", field "Reviewed"' in lines
