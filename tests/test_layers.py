@@ -29,7 +29,7 @@ GATEWAYS = {
     "fastjsonschema": ("documents/schemas",),
     "rfc3339_validator": ("documents/schemas",),
     "watchfiles": ("checkpoint/waiting",),
-    "pygit2": ("storage/history", "storage/git_index"),
+    "pygit2": ("storage/history",),
     "git": ("storage/user_git",),
     "filelock": ("storage/locks",),
     "click": ("cli/", "demo"),

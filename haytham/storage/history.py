@@ -168,7 +168,7 @@ class History:
     def refresh_index(self, changes: Mapping[str, bytes | None]) -> None:
         """Brings the index up to date for these paths, so that `git status` is clean for people."""
         with self._opened() as repository:
-            git_index.refresh(self.git_folder, changes, self._head_tree(repository))
+            git_index.refresh(self.git_folder, changes, lambda: self._head_tree(repository))
 
     def outdated_in_index(self) -> dict[str, str]:
         """Returns the files that the index has otherwise than the newest commit, with the ids they have there."""
