@@ -2,8 +2,13 @@
 
 import os
 import subprocess
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+
+import pytest
+
+from haytham import HaythamError
 
 START = datetime(2026, 1, 31, 10, 0, 0, tzinfo=UTC)
 PROJECT, SESSION, USER = "project-123", "session-456", "user-789"
@@ -82,3 +87,13 @@ def label(value: object) -> str:
     if isinstance(value, int) and abs(value) > 10**30:
         return "huge"
     return ascii(value)[:40]
+
+
+def refused(folder: Path, kind: type[Exception], call: Callable[[], object]) -> HaythamError:
+    """Returns the error with which a call is refused, after making sure that it changed nothing."""
+    before = snapshot(folder)
+    with pytest.raises(kind) as caught:
+        call()
+    assert before == snapshot(folder)
+    assert isinstance(caught.value, HaythamError)
+    return caught.value

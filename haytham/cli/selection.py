@@ -47,11 +47,7 @@ class Selection:
                 hint="haytham demo makes one; --base-dir names another folder.",
             )
         if len(found) > 1:
-            raise InvalidInput(
-                f"there are {len(found)} projects here, and none is named.",
-                location=Location(path=str(self.base_dir)),
-                hint=f"add --project with one of: {listing(found)}.",
-            )
+            raise self._ambiguous(f"there are {len(found)} projects here", found)
         return found[0]
 
     def _only(self, projects: Sequence[str]) -> str:
@@ -60,12 +56,15 @@ class Selection:
                 f"no project here has a session {self.session!r}.", location=Location(path=str(self.base_dir))
             )
         if len(projects) > 1:
-            raise InvalidInput(
-                f"{len(projects)} projects have a session {self.session!r}, and none is named.",
-                location=Location(path=str(self.base_dir)),
-                hint=f"add --project with one of: {listing(projects)}.",
-            )
+            raise self._ambiguous(f"{len(projects)} projects have a session {self.session!r}", projects)
         return projects[0]
+
+    def _ambiguous(self, what: str, projects: Sequence[str]) -> InvalidInput:
+        return InvalidInput(
+            f"{what}, and none is named.",
+            location=Location(path=str(self.base_dir)),
+            hint=f"add --project with one of: {listing(projects)}.",
+        )
 
     def _existing_base(self) -> Path:
         if not self.base_dir.is_dir():

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from haytham import BrokenRepository, CheckpointManager, HaythamError, InvalidDocument, StorageFailure
+from haytham import BrokenRepository, CheckpointManager, InvalidDocument, StorageFailure
 from haytham.domain.errors import Problem
-from tests.evidence import PROJECT, SESSION, USER, Clock, git, is_sound, snapshot, subjects
+from tests.evidence import PROJECT, SESSION, USER, Clock, git, is_sound, refused, snapshot, subjects
 
 AT = (PROJECT, SESSION)
 AGENT = {"agent_name": "concept_expansion", "status": "completed"}
@@ -41,15 +41,6 @@ def _save_everything(manager: CheckpointManager) -> list[Callable[[], object]]:
         lambda: manager.save_user_feedback(*AT, 1, reviewed=True, approved=True),
         lambda: manager.complete_session(*AT),
     ]
-
-
-def _refused(folder: Path, kind: type[Exception], call: Callable[[], object]) -> HaythamError:
-    before = snapshot(folder)
-    with pytest.raises(kind) as caught:
-        call()
-    assert before == snapshot(folder)
-    assert isinstance(caught.value, HaythamError)
-    return caught.value
 
 
 # The base folder
@@ -83,7 +74,7 @@ def test_read_only_disk_refuses_every_save(read_only: Path) -> None:
     """Every save says that the disk refused, and changes nothing."""
     manager = _again(read_only)
     for call in _save_everything(manager):
-        error = _refused(read_only, OSError, call)
+        error = refused(read_only, OSError, call)
         assert isinstance(error, StorageFailure)
     with pytest.raises(StorageFailure):
         manager.create_session(PROJECT, "another", USER)
@@ -116,7 +107,7 @@ def test_session_without_its_own_repository_does_not_use_the_enclosing_one(tmp_p
     folder = manager.create_session(*AT, USER)
     shutil.rmtree(folder / ".git")
     shutil.rmtree(folder.parent.parent / ".git")
-    error = _refused(tmp_path, BrokenRepository, lambda: manager.save_checkpoint(*AT, 1, "completed", [AGENT]))
+    error = refused(tmp_path, BrokenRepository, lambda: manager.save_checkpoint(*AT, 1, "completed", [AGENT]))
     assert "restore the folder .git" in error.hint
 
 
@@ -166,7 +157,7 @@ def test_no_save_without_the_sessions_repository_on_its_branch(
     damage(worked)
     using = manager if is_open else _again(worked)
     for call in _save_everything(using):
-        error = _refused(worked.parents[3], BrokenRepository, call)
+        error = refused(worked.parents[3], BrokenRepository, call)
         assert error.hint
         assert str(worked) in str(error.location)
 
@@ -185,11 +176,11 @@ def test_way_out_of_another_branch_is_the_hint(
     assert subjects(worked)[-1] == "Phase 2 Market Research completed"
 
 
-def test_linked_repository_is_refused(worked: Path) -> None:
+def test_linked_repository_isrefused(worked: Path) -> None:
     """A symbolic link in the place of the repository is not followed, and nothing is written behind it."""
     _linked(worked)
     for call in _save_everything(_again(worked)):
-        _refused(worked.parents[3], StorageFailure, call)
+        refused(worked.parents[3], StorageFailure, call)
 
 
 # The manifest
@@ -277,7 +268,7 @@ def test_unreadable_feedback_makes_every_reader_raise(worked: Path, damage: Call
         lambda: manager.save_agent_output(*AT, 1, "concept_expansion", "other"),
         lambda: manager.save_checkpoint(*AT, 1, "completed", [AGENT]),
     ):
-        error = _refused(worked, ValueError, reader)
+        error = refused(worked, ValueError, reader)
         assert str(path) == error.location.path
         assert error.location.line
     is_valid, problems = manager.validate_checkpoint(*AT, 1)
@@ -303,7 +294,7 @@ def test_unreadable_checkpoint_makes_every_reader_raise(worked: Path, damage: Ca
         lambda: manager.save_checkpoint(*AT, 2, "completed", [AGENT]),
         lambda: manager.complete_session(*AT),
     ):
-        error = _refused(worked, ValueError, reader)
+        error = refused(worked, ValueError, reader)
         assert str(path) == error.location.path
     assert not manager.validate_checkpoint(*AT, 1)[0]
 
@@ -312,7 +303,7 @@ def test_unreadable_output_makes_its_readers_raise(worked: Path) -> None:
     """An output whose form is broken is not handed to the next agent."""
     path = worked / PHASE / "concept_expansion.md"
     path.write_text("# Agent Output\n\n## Metadata\n- Agent: x\n", encoding="utf-8")
-    error = _refused(worked, InvalidDocument, lambda: _again(worked).get_phase_outputs(*AT))
+    error = refused(worked, InvalidDocument, lambda: _again(worked).get_phase_outputs(*AT))
     assert str(path) == error.location.path
 
 
@@ -398,7 +389,7 @@ def canary(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.mark.parametrize("name", ["checkpoint.md", "user_feedback.md"])
-def test_linked_document_is_refused(worked: Path, canary: Path, name: str) -> None:
+def test_linked_document_isrefused(worked: Path, canary: Path, name: str) -> None:
     """A symbolic link in the place of a document is neither read nor written through."""
     path = worked / PHASE / name
     path.unlink()
@@ -409,7 +400,7 @@ def test_linked_document_is_refused(worked: Path, canary: Path, name: str) -> No
         lambda: manager.save_checkpoint(*AT, 1, "completed", [AGENT]),
         lambda: manager.save_user_feedback(*AT, 1, reviewed=True, approved=True),
     ):
-        error = _refused(worked, StorageFailure, call)
+        error = refused(worked, StorageFailure, call)
         assert "symbolic link" in error.message
     is_valid, problems = manager.validate_checkpoint(*AT, 1)
     assert not is_valid
@@ -422,16 +413,16 @@ def test_linked_output_is_not_written_through(worked: Path, canary: Path) -> Non
     path.unlink()
     path.symlink_to(canary / "secret.md")
     manager = _again(worked)
-    _refused(worked, StorageFailure, lambda: manager.save_agent_output(*AT, 1, "concept_expansion", "x"))
+    refused(worked, StorageFailure, lambda: manager.save_agent_output(*AT, 1, "concept_expansion", "x"))
     with pytest.raises(StorageFailure, match="symbolic link"):
         manager.get_approved_phases(*AT)
 
 
-def test_linked_manifest_is_refused(worked: Path, canary: Path) -> None:
+def test_linked_manifest_isrefused(worked: Path, canary: Path) -> None:
     """The manifest is not read through a link either."""
     (worked / MANIFEST).unlink()
     (worked / MANIFEST).symlink_to(canary / "secret.md")
-    _refused(worked, StorageFailure, lambda: _again(worked).load_session(*AT))
+    refused(worked, StorageFailure, lambda: _again(worked).load_session(*AT))
 
 
 def _everything(manager: CheckpointManager) -> list[Callable[[], object]]:
@@ -448,7 +439,7 @@ def _everything(manager: CheckpointManager) -> list[Callable[[], object]]:
 
 
 @pytest.mark.parametrize("below", [PHASE, "", ".."], ids=["phase", "session", "sessions"])
-def test_linked_folder_is_refused(worked: Path, canary: Path, below: str) -> None:
+def test_linked_folder_isrefused(worked: Path, canary: Path, below: str) -> None:
     """A symbolic link in the place of a folder is not followed: not to a copy of the session, not anywhere."""
     target = Path(os.path.normpath(worked / below))
     shutil.move(target, canary / "moved")
@@ -456,7 +447,7 @@ def test_linked_folder_is_refused(worked: Path, canary: Path, below: str) -> Non
     try:
         before = snapshot(canary)
         for call in _everything(_again(worked)):
-            error = _refused(canary, StorageFailure, call)
+            error = refused(canary, StorageFailure, call)
             assert "symbolic link" in error.message
         assert before == snapshot(canary)
     finally:

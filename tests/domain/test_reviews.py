@@ -40,6 +40,16 @@ def _signed(
     return reviews.recorded(decided, Action(action), when, Reviewer(name=name, role=role))
 
 
+def _filled(review: dict[str, bool], action: str | None, changes: list[str]) -> dict[str, Any]:
+    form = reviews.form(PHASE, READ, 0)
+    return {
+        **form,
+        "review": {**form["review"], **review},
+        "action": {"action": action, "retry_count": 0},
+        "requested_changes": changes,
+    }
+
+
 def test_approval_holds_for_the_content_that_was_read() -> None:
     """An approval is bound to content and phase: another content, or another phase, is not approved."""
     assert reviews.action_of(_decision()) is Action.APPROVED
@@ -110,14 +120,7 @@ def test_what_a_form_decides(
     review: dict[str, bool], action: str | None, changes: list[str], decision: str | None
 ) -> None:
     """The action counts; without one, an approval or a review with changes; comments and drafts decide nothing."""
-    form = reviews.form(PHASE, READ, 0)
-    filled = {
-        **form,
-        "review": {**form["review"], **review},
-        "action": {"action": action, "retry_count": 0},
-        "requested_changes": changes,
-        "comments": "- Approved: true",
-    }
+    filled = {**_filled(review, action, changes), "comments": "- Approved: true"}
     assert reviews.action_of(filled) == decision
     assert reviews.contradictions(filled) == []
 
@@ -135,14 +138,8 @@ def test_what_does_not_go_together_is_named(
     review: dict[str, bool], action: str | None, changes: list[str], place: tuple[str, ...]
 ) -> None:
     """A form that says two things at once is not guessed at."""
-    form = reviews.form(PHASE, READ, 0)
-    filled = {
-        **form,
-        "review": {**form["review"], **review},
-        "action": {"action": action, "retry_count": 0},
-        "requested_changes": changes,
-    }
-    assert [place] == [found for found, _, hint in reviews.contradictions(filled) if hint]
+    found = reviews.contradictions(_filled(review, action, changes))
+    assert [place] == [where for where, _, hint in found if hint]
 
 
 @pytest.mark.parametrize(

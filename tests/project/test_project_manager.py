@@ -1,6 +1,5 @@
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +7,7 @@ import pytest
 
 from haytham import BrokenRepository, CheckpointManager, HaythamError, NotFound, ProjectManager, StorageFailure
 from haytham.storage.project_store import ProjectStore
-from tests.evidence import USER, Clock, Ids, git, is_sound, label, snapshot, subjects
+from tests.evidence import USER, Clock, Ids, git, is_sound, label, refused, snapshot, subjects
 
 WORKFLOW = """
 name = "quick"
@@ -257,29 +256,20 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> ProjectManager:
     return manager
 
 
-def _refused(folder: Path, kind: type[Exception], call: Callable[[], object]) -> HaythamError:
-    before = snapshot(folder)
-    with pytest.raises(kind) as caught:
-        call()
-    assert before == snapshot(folder)
-    assert isinstance(caught.value, HaythamError)
-    return caught.value
-
-
 @pytest.mark.parametrize(("name", "changes"), [(n, c) for n, values in BAD.items() for c in values], ids=label)
-def test_bad_values_are_refused(shared: ProjectManager, name: str, changes: dict[str, Any]) -> None:
+def test_bad_values_arerefused(shared: ProjectManager, name: str, changes: dict[str, Any]) -> None:
     """Every argument is checked before anything is written, and the error helps."""
     call = getattr(shared, name)
-    error = _refused(shared.base_dir.parent, ValueError, lambda: call(**(GOOD[name] | changes)))
+    error = refused(shared.base_dir.parent, ValueError, lambda: call(**(GOOD[name] | changes)))
     assert error.hint
 
 
 @pytest.mark.parametrize("bad", ["", ".", "..", "../x", "a/b", ".git", "a\0", "é", "CON", None, 7, b"p"], ids=label)
 @pytest.mark.parametrize("name", WITH_PROJECT)
-def test_bad_project_ids_are_refused(shared: ProjectManager, name: str, bad: Any) -> None:
+def test_bad_project_ids_arerefused(shared: ProjectManager, name: str, bad: Any) -> None:
     """No method takes a project id that could not safely name a folder."""
     call = getattr(shared, name)
-    error = _refused(shared.base_dir.parent, ValueError, lambda: call(**(GOOD[name] | {"project_id": bad})))
+    error = refused(shared.base_dir.parent, ValueError, lambda: call(**(GOOD[name] | {"project_id": bad})))
     assert "project id" in error.message
 
 
@@ -287,7 +277,7 @@ def test_bad_project_ids_are_refused(shared: ProjectManager, name: str, bad: Any
 def test_missing_project_is_not_found(shared: ProjectManager, name: str) -> None:
     """A project that does not exist is not found, and those that exist are named."""
     call = getattr(shared, name)
-    error = _refused(shared.base_dir.parent, FileNotFoundError, lambda: call(**(GOOD[name] | {"project_id": "other"})))
+    error = refused(shared.base_dir.parent, FileNotFoundError, lambda: call(**(GOOD[name] | {"project_id": "other"})))
     assert error.hint == "projects here: project-000000000001."
 
 
@@ -300,13 +290,13 @@ def test_folder_without_project_document_is_no_project(projects: ProjectManager,
     assert [path.name for path in (base / "project-000000000001").iterdir()] == ["sessions"]
 
 
-def test_id_that_is_taken_is_refused(base: Path) -> None:
+def test_id_that_is_taken_isrefused(base: Path) -> None:
     """An id maker that repeats itself, or differs by case only, does not overwrite a project."""
     ids = iter(["abc", "abc", "ABC"])
     projects = ProjectManager(base, clock=Clock(), new_id=lambda: next(ids))
     projects.create_project(USER, "first")
-    _refused(base, ValueError, lambda: projects.create_project(USER, "second"))
-    _refused(base, ValueError, lambda: projects.create_project(USER, "third"))
+    refused(base, ValueError, lambda: projects.create_project(USER, "second"))
+    refused(base, ValueError, lambda: projects.create_project(USER, "third"))
 
 
 # Damage and crashes
@@ -322,11 +312,11 @@ def test_no_save_without_the_projects_repository(
         shutil.rmtree(base / project / ".git")
     else:
         git(base / project, "switch", "-q", "-c", "mine")
-    error = _refused(base, BrokenRepository, lambda: getattr(projects, name)(**GOOD[name]))
+    error = refused(base, BrokenRepository, lambda: getattr(projects, name)(**GOOD[name]))
     assert error.hint
 
 
-def test_linked_project_is_refused(projects: ProjectManager, base: Path, project: str, tmp_path: Path) -> None:
+def test_linked_project_isrefused(projects: ProjectManager, base: Path, project: str, tmp_path: Path) -> None:
     """A project's folder that is a symbolic link is not followed, not even to be deleted."""
     shutil.move(base / project, tmp_path / "elsewhere")
     (base / project).symlink_to(tmp_path / "elsewhere")
@@ -336,7 +326,7 @@ def test_linked_project_is_refused(projects: ProjectManager, base: Path, project
         lambda: projects.start_session(project),
         lambda: projects.get_project_status(project),
     ):
-        _refused(tmp_path, StorageFailure, call)
+        refused(tmp_path, StorageFailure, call)
 
 
 def test_unreadable_project_makes_its_readers_raise(projects: ProjectManager, base: Path, project: str) -> None:
@@ -348,7 +338,7 @@ def test_unreadable_project_makes_its_readers_raise(projects: ProjectManager, ba
         lambda: projects.list_user_projects(USER),
         lambda: projects.start_session(project),
     ):
-        error = _refused(base, ValueError, call)
+        error = refused(base, ValueError, call)
         assert str(base / project / "project.md") == error.location.path
 
 

@@ -155,47 +155,36 @@ def test_deleted_form_is_issued_again(manager: CheckpointManager, folder: Path) 
     assert "- Action: -" in form.read_text()
 
 
-def test_own_commit_of_a_person_is_built_upon(manager: CheckpointManager, folder: Path) -> None:
-    """Somebody who commits in the session's folder at the same time neither loses nor stops anything."""
+def _save_while_git_runs(manager: CheckpointManager, folder: Path, words: list[str]) -> None:
+    """Saves twelve attempts while somebody runs git again and again, and finds them all in a sound history."""
     stop = threading.Event()
 
-    def commit() -> None:
-        words = ["git", "-c", "user.name=Ana", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "mine"]
+    def work() -> None:
         while not stop.is_set():
-            subprocess.run(words, cwd=folder, check=False, capture_output=True)  # fails if we are a moment faster
+            subprocess.run(words, cwd=folder, check=False, capture_output=True)
 
-    person = threading.Thread(target=commit)
-    person.start()
+    somebody = threading.Thread(target=work)
+    somebody.start()
     try:
         for number in range(12):
             manager.save_checkpoint(*AT, 1, "completed", [], retry_count=number)
     finally:
         stop.set()
-        person.join()
+        somebody.join()
     attempts = _git(folder, "log", "--format=%(trailers:key=Haytham-Attempt,valueonly)").split()
     assert {str(number) for number in range(1, 13)} <= set(attempts)
     _git(folder, "fsck", "--strict")
+
+
+def test_own_commit_of_a_person_is_built_upon(manager: CheckpointManager, folder: Path) -> None:
+    """Somebody who commits in the session's folder at the same time neither loses nor stops anything."""
+    words = ["git", "-c", "user.name=Ana", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "mine"]
+    _save_while_git_runs(manager, folder, words)  # it fails where we are a moment faster
 
 
 def test_gc_takes_nothing_away(manager: CheckpointManager, folder: Path) -> None:
     """Git may collect garbage, even without mercy, while a session is being worked on."""
-    stop = threading.Event()
-
-    def collect() -> None:
-        while not stop.is_set():
-            subprocess.run(["git", "gc", "-q", "--prune=now"], cwd=folder, check=False, capture_output=True)
-
-    collector = threading.Thread(target=collect)
-    collector.start()
-    try:
-        for number in range(12):
-            manager.save_checkpoint(*AT, 1, "completed", [], retry_count=number)
-    finally:
-        stop.set()
-        collector.join()
-    attempts = _git(folder, "log", "--format=%(trailers:key=Haytham-Attempt,valueonly)").split()
-    assert {str(number) for number in range(1, 13)} <= set(attempts)
-    _git(folder, "fsck", "--strict")
+    _save_while_git_runs(manager, folder, ["git", "gc", "-q", "--prune=now"])
     assert list((folder / ".git/objects/pack").glob("*.keep")) == []
 
 
