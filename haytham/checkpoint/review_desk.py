@@ -3,27 +3,25 @@
 Called under the session's lock. A form that cannot be understood is left alone: its readers report it.
 """
 
-import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from haytham.checkpoint import attempts
 from haytham.checkpoint.session_view import SessionView
 from haytham.checkpoint.session_writer import CHANGED, SessionWriter
-from haytham.domain import content, reviews
+from haytham.domain import content, reviewers, reviews
 from haytham.domain.choices import Action, PhaseStatus
 from haytham.domain.errors import Conflict, InvalidInput, Location
 from haytham.domain.identifiers import check_line
 from haytham.domain.records import RetryRequest, ReviewRecord
-from haytham.domain.reviews import Reviewer
+from haytham.domain.reviewers import Reviewer
 from haytham.domain.workflow import Phase
 from haytham.storage import layout
 from haytham.storage.history import Person
-from haytham.storage.session_store import name_in
+from haytham.storage.session_store import is_kept_in, name_in
 
 Value = Mapping[str, Any]
-
-_NAMED = re.compile(r"(?P<name>[^<>]+)<(?P<email>[^<>\s]*)>\Z")
 
 UNSEEN = "the outputs had changed before this decision was saved"
 MISSING = "the form was gone"
@@ -34,17 +32,62 @@ _TRIES = 5
 
 def is_settled(writer: SessionWriter) -> bool:
     """Tells whether there is nothing to take in; reads only."""
-    return all(_matter(writer, phase) is None for phase in writer.phases)
+    return all(_matter(writer, phase) is None and not _edited_reviews(writer, phase) for phase in writer.phases)
 
 
 def has_new_forms(writer: SessionWriter) -> bool:
     """Tells whether anybody wrote in a form; quicker than `is_settled`, which looks at the outputs too."""
-    return bool(writer.store.edited_by_hand([name_in(phase, layout.FEEDBACK_FILE) for phase in writer.phases]))
+    kept = [name for phase in writer.phases for name in writer.store.review_files(phase)]
+    forms = [name_in(phase, layout.FEEDBACK_FILE) for phase in writer.phases]
+    return bool(writer.store.edited_by_hand([*forms, *kept]))
 
 
 def settle(writer: SessionWriter) -> list[Phase]:
     """Takes in everything that people did; returns the phases about which a decision was recorded."""
-    return [phase for phase in writer.phases if _settle_phase(writer, phase)]
+    return [phase for phase in writer.phases if _settle_files(writer, phase) | _settle_phase(writer, phase)]
+
+
+def _edited_reviews(writer: SessionWriter, phase: Phase) -> list[str]:
+    """Returns the files of reviewers' decisions that somebody wrote, changed or deleted; reads only."""
+    edited = writer.store.edited_by_hand(writer.store.review_files(phase))
+    return [name for name in edited if _is_readable(writer, phase, name)]
+
+
+def _is_readable(writer: SessionWriter, phase: Phase, name: str) -> bool:
+    try:
+        writer.store.review(phase, name)
+    except InvalidInput:
+        return False
+    return True
+
+
+def _settle_files(writer: SessionWriter, phase: Phase) -> bool:
+    """Takes in what people did to the files of reviewers' decisions; tells whether there was a decision.
+
+    Whoever saves one of them at the same moment is left for later.
+    """
+    try:
+        decided = [name for name in _edited_reviews(writer, phase) if _settle_file(writer, phase, name)]
+    except Conflict:
+        writer.store.read_anew()
+        return False
+    return bool(decided)
+
+
+def _settle_file(writer: SessionWriter, phase: Phase, name: str) -> bool:
+    """Takes in one file: a reviewer's own, changed, decides anew; all else is only committed as it was found."""
+    document = writer.store.review(phase, name)
+    action = _decided_in(writer, phase, name, document.value) if document else None
+    if document is None or action is None:
+        writer.commit_edits([name], phase)
+        return False
+    _sign(writer, phase, document.value, action, in_the_form=False)
+    return True
+
+
+def _decided_in(writer: SessionWriter, phase: Phase, name: str, value: Value) -> Action | None:
+    counts = is_kept_in(name, value) and reviews.is_about(value, phase, writer.content(phase))
+    return reviews.action_of(value) if counts else None
 
 
 def _settle_phase(writer: SessionWriter, phase: Phase) -> bool:
@@ -92,12 +135,17 @@ def _matter(writer: SessionWriter, phase: Phase) -> Action | str | None:
 
 def _record(writer: SessionWriter, phase: Phase, action: Action) -> None:
     feedback = writer.store.feedback(phase)
-    if feedback is None:
-        return
-    review = feedback.value["review"]
-    author = _named(review["reviewer"], writer.person)
-    value = reviews.recorded(feedback.value, action, writer.now, Reviewer(name=author.name, role=review["role"]))
-    writer.save_feedback(phase, value, author, in_the_form=True)
+    if feedback is not None:
+        _sign(writer, phase, feedback.value, action, in_the_form=True)
+
+
+def _sign(writer: SessionWriter, phase: Phase, value: Value, action: Action, *, in_the_form: bool) -> None:
+    """Records a decision that somebody wrote into a document, in their name."""
+    who = writer.reviewer(value)
+    role = value["review"]["role"]
+    who = replace(who, role=reviewers.role_among(role, phase.approvals.roles) or role)
+    signed = reviews.recorded(value, action, writer.now, who)
+    writer.save_feedback(phase, signed, _person(who), in_the_form=in_the_form)
 
 
 def check_read(view: SessionView, phase: Phase, read: str | None) -> None:
@@ -121,25 +169,21 @@ def check_read(view: SessionView, phase: Phase, read: str | None) -> None:
 
 def finish(writer: SessionWriter, phase: Phase, value: Value) -> None:
     """Commits a decision that was written, and does what follows from it."""
-    writer.save_feedback(phase, value, _named(value["review"]["reviewer"], writer.person), in_the_form=True)
+    writer.save_feedback(phase, value, _person(writer.reviewer(value)), in_the_form=True)
 
 
 def decide(writer: SessionWriter, phase: Phase, value: Value, given: str | None, role: str | None) -> None:
     """Records a decision that was given in code, or notes an undecided review."""
     action = reviews.action_of(value)
-    author = _named(None if given is None else check_line(given, "reviewer"), writer.person)
+    named = None if given is None else check_line(given, "reviewer")
+    who = writer.reviewer({"review": {"reviewer": named}})
     if action is not None:
-        value = reviews.recorded(value, action, writer.now, Reviewer(name=author.name, role=role))
-    writer.save_feedback(phase, value, author, in_the_form=False)
+        value = reviews.recorded(value, action, writer.now, replace(who, role=role))
+    writer.save_feedback(phase, value, _person(who), in_the_form=False)
 
 
-def _named(given: str | None, person: Person) -> Person:
-    """Returns who decides: the one given, as `Name <address>` or by name alone, or else the user as git knows them."""
-    plain = "".join(char for char in given or "" if char.isprintable()).strip()
-    if plain in {"", person.name, str(person)}:
-        return person
-    match = _NAMED.match(plain)
-    return Person(name=match["name"].strip(), email=match["email"]) if match else Person(name=plain, email="")
+def _person(who: Reviewer) -> Person:
+    return Person(name=who.name, email=who.address)
 
 
 def record(view: SessionView, phase: Phase) -> ReviewRecord:
@@ -161,7 +205,7 @@ def record(view: SessionView, phase: Phase) -> ReviewRecord:
         missing=lacking,
         comments=last["comments"] if last else "",
         requested_changes=list(last["requested_changes"]) if last else [],
-        reviewer=last["review"]["reviewer"] if last else None,
+        reviewer=reviewers.name_in(last) if last else None,
         timestamp=last["review"]["timestamp"] if last else None,
         content=view.content(phase).hash,
         decisions=[reviews.decision_record(each) for each in decisions],
@@ -184,6 +228,6 @@ def retry_request(view: SessionView, phase: Phase) -> RetryRequest | None:
         attempt=checkpoint.value["metadata"]["retry_count"] + (view.status(phase) is PhaseStatus.REQUIRES_RETRY) + 1,
         requested_changes=list(feedback.value["requested_changes"]),
         comments=feedback.value["comments"],
-        reviewer=feedback.value["review"]["reviewer"],
+        reviewer=reviewers.name_in(feedback.value),
         previous_outputs={agent: each.value["output"] for agent, each in view.store.outputs(phase).items()},
     )

@@ -1,6 +1,6 @@
 """One session as it is on disk: its phases, their content, their approvals. Reads only."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime
 from functools import cached_property
@@ -8,10 +8,11 @@ from typing import Any
 
 from haytham.documents.document import Document
 from haytham.documents.reader import read
-from haytham.domain import instants, progress, reviews, staleness
+from haytham.domain import instants, progress, reviewers, reviews, staleness
 from haytham.domain.choices import PhaseStatus, ReviewPolicy
 from haytham.domain.content import Content
 from haytham.domain.errors import GateClosed, InvalidInput, Location, NotFound
+from haytham.domain.reviewers import Reviewer
 from haytham.domain.workflow import Phase, Workflow
 from haytham.storage import layout
 from haytham.storage.history import Person
@@ -78,13 +79,20 @@ class SessionView:
     def decisions(self, phase: Phase) -> list[Value]:
         """Returns each reviewer's decision about the present content of a phase."""
         content = self.content(phase)
-        found = self.store.reviews(phase)
         feedback = self.store.feedback(phase)
+        found = list(self.store.reviews(phase).values())
         if feedback is not None and reviews.action_of(feedback.value):
-            name = feedback.value["review"]["reviewer"] or self.person.name  # as it will be signed: nobody counts twice
-            found.pop(name, None)  # the form comes last
-            found[name] = feedback.value
-        return [each for each in found.values() if reviews.action_of(each) and reviews.is_about(each, phase, content)]
+            found = [*self.by_others(found, self.reviewer(feedback.value)), feedback.value]  # the form comes last
+        return [each for each in found if reviews.action_of(each) and reviews.is_about(each, phase, content)]
+
+    def reviewer(self, feedback: Value) -> Reviewer:
+        """Returns whom a form is by: the one it names or, by name alone or not at all, the user as git knows them."""
+        user, named = Reviewer(name=self.person.name, address=self.person.email), reviewers.of(feedback)
+        return named if named and (named.address or not named.is_same(user)) else user
+
+    def by_others(self, decisions: Iterable[Value], reviewer: Reviewer) -> list[Value]:
+        """Returns those decisions that are not this reviewer's: nobody counts twice."""
+        return [each for each in decisions if not self.reviewer(each).is_same(reviewer)]
 
     def missing_approval(self, phase: Phase) -> str | None:
         """Returns what is missing for the approval of a phase, or None if its present content is approved.

@@ -104,10 +104,12 @@ class SessionWriter(SessionView):
             value = _bounded(value, after)
         note = messages.review(phase, value, str(author))
         if action and not phase.approvals.is_single:
-            own = self.store.review_name(phase, value["review"]["reviewer"])
+            who = self.store.known_reviewer(phase, self.reviewer(value))
+            value = {**value, "review": {**value["review"], "reviewer": str(who)}}
+            own = self.store.review_name(phase, who)
             files.make_folder(self.store.path(own).parent)
-            self.store.bytes_of(own)
-            contents[own] = Document(kind="user_feedback", value=value)
+            kept = self.store.review(phase, own)
+            contents[own] = kept.replaced(value) if kept else Document(kind="user_feedback", value=value)
             value = self._for_the_next_reviewer(phase, value)
         # In this order a crash, or a person who is just writing in the form, leaves the decision where it can be found.
         contents[name] = before.replaced(value) if before else Document(kind="user_feedback", value=value)
@@ -121,10 +123,14 @@ class SessionWriter(SessionView):
         content = self.content(phase)
         contents = self._form(phase, content, self.retries_used(phase), why, anew=True)
         outputs = [name_in(phase, name) for name in self.store.output_names(phase)]
-        if edited := self.store.edited_by_hand(outputs):
-            self.store.commit(tuple(edited), CommitNote(message=messages.edit(edited, phase), author=self.person))
+        self.commit_edits(self.store.edited_by_hand(outputs), phase)
         if contents:
             self._save(contents, {}, messages.form(phase, content.hash, why))
+
+    def commit_edits(self, names: list[str], phase: Phase | None = None) -> None:
+        """Puts files that a person changed into history, as they are, in their name."""
+        if names:
+            self.store.commit(tuple(names), CommitNote(message=messages.edit(names, phase), author=self.person))
 
     def close(self) -> None:
         """Marks the session as completed, whatever its phases say."""
@@ -171,8 +177,7 @@ class SessionWriter(SessionView):
         existing = [name for name in names if self.store.bytes_of(name) is not None]
         edited = self.store.edited_by_hand(existing)
         lost = [name for name in edited if name not in carried or not self._is_canonical(name)]
-        if lost:
-            self.store.commit(tuple(lost), CommitNote(message=messages.edit(lost), author=self.person))
+        self.commit_edits(lost)
 
     def _text(self, document: Document, name: str) -> bytes:
         """Writes a document once, however often its bytes are asked for."""
@@ -203,15 +208,18 @@ class SessionWriter(SessionView):
         """Tells whether more people have to agree before this decision about a phase has an effect."""
         if phase.approvals.is_single:
             return False
-        others = [each for each in self.decisions(phase) if each["review"]["reviewer"] != decided["review"]["reviewer"]]
-        known = [each for each in others if each["review"]["timestamp"]]
+        known = self._known_besides(phase, decided)
         wanted = reviews.action_of(decided) or Action.APPROVED
         return reviews.missing(phase.approvals, [*known, decided], self.instant, wanted) is not None
 
+    def _known_besides(self, phase: Phase, decided: Value) -> list[Value]:
+        """Returns what others decided about a phase, as far as it is recorded."""
+        others = self.by_others(self.decisions(phase), self.reviewer(decided))
+        return [each for each in others if each["review"]["timestamp"]]
+
     def _for_the_next_reviewer(self, phase: Phase, decided: Value) -> Value:
         """Returns the form with this decision listed in it: empty again while more approvals are missing."""
-        others = [each for each in self.decisions(phase) if each["review"]["reviewer"] != decided["review"]["reviewer"]]
-        known = [each for each in others if each["review"]["timestamp"]]
+        known = self._known_besides(phase, decided)
         rows = [reviews.decision_row(each) for each in [*known, decided]]
         lacking = reviews.missing(phase.approvals, [*known, decided], self.instant)
         if lacking is None or reviews.action_of(decided) is not Action.APPROVED:

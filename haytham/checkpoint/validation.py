@@ -71,9 +71,9 @@ class _Check:
             self.problems.extend(error.problems)
             return None
 
-    def document(self, kind: str, name: str) -> Document | None:
-        """Reads a document of a kind, if there is one."""
-        return self.read(name, lambda: self._store.document(kind, name))
+    def document(self, kind: str, name: str, words: tuple[str, ...] = ()) -> Document | None:
+        """Reads a document of a kind, if there is one; `words` are names that its meaning depends on."""
+        return self.read(name, lambda: self._store.document(kind, name, words))
 
     def add(self, message: str, name: str, hint: str = "") -> None:
         """Notes a problem of a file."""
@@ -110,7 +110,7 @@ def _phase(check: _Check, store: SessionStore, phase: Phase) -> bool:
     for output in outputs or ():
         check.document("agent_output", name_in(phase, output))
     for form in check.attempt(lambda: _forms(store, phase)) or ():
-        check.document("user_feedback", form)
+        check.document("user_feedback", form, phase.approvals.roles)
     if checkpoint is not None and outputs is not None:
         _agreement(check, phase, checkpoint, outputs)
     return name in check.names

@@ -29,22 +29,22 @@ _CACHED = 50_000  # characters; larger texts are read anew each time
 _TOP_LEVEL = 2
 
 
-def read(kind: str, text: str, path: str = "") -> Document:
-    """Reads a document; raises InvalidDocument with every problem.
+def read(kind: str, text: str, path: str = "", words: tuple[str, ...] = ()) -> Document:
+    """Reads a document; raises InvalidDocument with every problem; `words` are names that its meaning depends on.
 
     The value is shared between callers: treat it as read-only.
     """
     if len(text) > _CACHED:
-        return _Reading(kind, Source(text, path)).document()
+        return _Reading(kind, Source(text, path), words).document()
     try:
-        return _read_cached(kind, text)
+        return _read_cached(kind, text, words)
     except InvalidDocument:
-        return _Reading(kind, Source(text, path)).document()  # again, for problems that name the path
+        return _Reading(kind, Source(text, path), words).document()  # again, for problems that name the path
 
 
 @lru_cache(maxsize=512)
-def _read_cached(kind: str, text: str) -> Document:
-    return _Reading(kind, Source(text)).document()
+def _read_cached(kind: str, text: str, words: tuple[str, ...]) -> Document:
+    return _Reading(kind, Source(text), words).document()
 
 
 @dataclass(slots=True)
@@ -60,8 +60,9 @@ class _Entry:
 class _Reading:
     """One pass over one document: collects values, problems, extras."""
 
-    def __init__(self, kind: str, source: Source) -> None:
+    def __init__(self, kind: str, source: Source, words: tuple[str, ...] = ()) -> None:
         self.kind = kind
+        self.words = words
         self.source = source
         self.root = rules.rule(kind)
         self.tail = rules.tail(self.root)
@@ -378,7 +379,7 @@ class _Reading:
 
     def _check(self, value: dict[str, Any], blocks: tuple[Block, ...]) -> None:
         if unclosed(self.source, blocks) is None and schemas.is_valid(self.kind, value):
-            self.report.add_faults(meanings.faults(self.kind, value))
+            self.report.add_faults(meanings.faults(self.kind, value, self.words))
             return
         missing = frozenset(self.root.children.keys() - value.keys())
         for absence in absences(self.source, blocks, self.root, missing):

@@ -1,28 +1,20 @@
 """A person's review of a phase: the form, what it decides, what the decision is bound to."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from haytham.domain import instants, numbers
+from haytham.domain import instants, numbers, reviewers, suggestions
 from haytham.domain.choices import Action, choose
 from haytham.domain.content import Content
 from haytham.domain.errors import InvalidInput
 from haytham.domain.identifiers import check_line, check_text
 from haytham.domain.records import DecisionRecord, FeedbackRecord, PreviousDecision
+from haytham.domain.reviewers import Reviewer
 from haytham.domain.workflow import Approvals, Phase
 
 Value = Mapping[str, Any]
 Contradiction = tuple[tuple[str, ...], str, str]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Reviewer:
-    """Who decided."""
-
-    name: str
-    role: str | None = None
 
 
 # The form
@@ -115,10 +107,16 @@ def action_of(feedback: Value) -> Action | None:
     return Action.RETRY_WITH_CHANGES if review["reviewed"] and feedback["requested_changes"] else None
 
 
-def contradictions(feedback: Value) -> list[Contradiction]:
-    """Returns what does not go together in a form: the place, what is wrong, how to go on."""
+def contradictions(feedback: Value, roles: tuple[str, ...] = ()) -> list[Contradiction]:
+    """Returns what does not go together in a form: the place, what is wrong, how to go on.
+
+    `roles` are those that the phase asks for; where it asks for none, any role may stand there.
+    """
     review, action = feedback["review"], feedback["action"]["action"]
     found: list[Contradiction] = []
+    if roles and review["role"] is not None and reviewers.role_among(review["role"], roles) is None:
+        message = f"Role is {review['role']!r}, which this phase does not ask for."
+        found.append((("review", "role"), message, suggestions.allowed(review["role"], roles)))
     if review["approved"] and action not in {None, Action.APPROVED}:
         message = f"Approved is true but Action is {action}."
         found.append((("review", "approved"), message, "set Approved to false, or Action to approved."))
@@ -141,7 +139,7 @@ def recorded(feedback: Value, action: Action, now: str, reviewer: Reviewer) -> d
         "reviewed": True,
         "approved": action is Action.APPROVED,
         "timestamp": now,
-        "reviewer": reviewer.name,
+        "reviewer": str(reviewer),
         "role": reviewer.role,
     }
     return {**feedback, "review": review, "action": {**feedback["action"], "action": action.value}}
@@ -177,7 +175,7 @@ def missing(
         if action_of(each) not in {None, wanted}:
             return f"another decision of {_who(each)}, who decided {action_of(each)}"
     valid = [each for each in known if action_of(each) is wanted and not is_expired(approvals, each, now)]
-    roles = {each["review"]["role"] for each in valid}
+    roles = {reviewers.role_among(each["review"]["role"], approvals.roles) for each in valid}
     absent = [role for role in approvals.roles if role not in roles]
     if absent:
         return f"an approval in the role {', '.join(absent)}"
@@ -197,7 +195,7 @@ def decision_row(feedback: Value) -> dict[str, Any]:
     """Returns a reviewer's decision as a row of the table in the form."""
     review = feedback["review"]
     return {
-        "reviewer": review["reviewer"] or "unknown",
+        "reviewer": reviewers.name_in(feedback) or "unknown",
         "role": review["role"],
         "decision": str(action_of(feedback)),
         "timestamp": review["timestamp"],
@@ -215,7 +213,7 @@ def record(feedback: Value, content: Content) -> FeedbackRecord:
         reviewed=bool(review["reviewed"] or action),
         approved=action is Action.APPROVED,
         timestamp=review["timestamp"],
-        reviewer=review["reviewer"],
+        reviewer=reviewers.name_in(feedback),
         role=review["role"],
         comments=feedback["comments"],
         requested_changes=list(feedback["requested_changes"]),
@@ -230,7 +228,7 @@ def record(feedback: Value, content: Content) -> FeedbackRecord:
 def decision_record(feedback: Value) -> DecisionRecord:
     """Returns one reviewer's decision as data."""
     return DecisionRecord(
-        reviewer=feedback["review"]["reviewer"],
+        reviewer=reviewers.name_in(feedback),
         role=feedback["review"]["role"],
         decision=str(action_of(feedback)),
         timestamp=feedback["review"]["timestamp"],
@@ -264,11 +262,14 @@ def check_role(role: object, phase: Phase) -> str | None:
     """Returns a role if the phase asks for it, or None for none; raises InvalidInput otherwise."""
     if role is None:
         return None
-    name = check_line(role, "role")
-    if phase.approvals.roles and name not in phase.approvals.roles:
-        hint = f"roles of phase {phase.number}: {', '.join(phase.approvals.roles)}."
+    name, roles = check_line(role, "role"), phase.approvals.roles
+    if not roles:
+        return name
+    meant = reviewers.role_among(name, roles)
+    if meant is None:
+        hint = suggestions.allowed(name, roles)
         raise InvalidInput(f"role is {name!r}, which phase {phase.number} does not ask for.", hint=hint)
-    return name
+    return meant
 
 
 # Steps
@@ -302,7 +303,7 @@ def _since(before: Value | None, name: str, digest: str) -> str:
 
 
 def _who(feedback: Value) -> str:
-    return str(feedback["review"]["reviewer"] or "the reviewer")
+    return reviewers.name_in(feedback) or "the reviewer"
 
 
 def _check_agreement(*, reviewed: bool, approved: bool, action: Action) -> None:

@@ -3,15 +3,18 @@
 import hashlib
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from haytham.documents import workflow_file
 from haytham.documents.document import Document
-from haytham.domain import content, instants
+from haytham.documents.reader import read
+from haytham.domain import content, instants, reviewers
 from haytham.domain.content import Content
 from haytham.domain.errors import BrokenRepository, Location, NotFound
+from haytham.domain.reviewers import Reviewer
 from haytham.domain.workflow import Phase, Workflow
 from haytham.storage import files, layout
 from haytham.storage.store import RESCUED, Store
@@ -49,7 +52,7 @@ class SessionStore(Store):
 
     def feedback(self, phase: Phase) -> Document | None:
         """Reads the feedback on a phase, or returns None; raises if it is there and cannot be understood."""
-        return self.document("user_feedback", name_in(phase, layout.FEEDBACK_FILE))
+        return self.document("user_feedback", name_in(phase, layout.FEEDBACK_FILE), phase.approvals.roles)
 
     def checkpoints(self, phases: tuple[Phase, ...]) -> dict[int, Any]:
         """Reads the values of all checkpoints, None where there is none."""
@@ -70,18 +73,52 @@ class SessionStore(Store):
         return {name.removesuffix(".md"): self._output(phase, name) for name in self.output_names(phase)}
 
     def reviews(self, phase: Phase) -> dict[str, Mapping[str, Any]]:
-        """Reads what each reviewer decided about a phase that asks for several, by reviewer."""
-        folder = name_in(phase, layout.REVIEWS_FOLDER)
-        names = [name for name in files.names_in(self.path(folder)) if name.endswith(".md")]
-        found = (self.document("user_feedback", f"{folder}/{name}") for name in names)
-        return {str(each.value["review"]["reviewer"]): each.value for each in found if each is not None}
+        """Returns what each reviewer decided about a phase that asks for several, by the name of its file.
 
-    def review_name(self, phase: Phase, reviewer: str) -> str:
-        """Returns the name of the file that keeps one reviewer's decision."""
-        readable = re.sub(r"[^a-z0-9]+", "-", reviewer.casefold()).strip("-")[:40] or "reviewer"
-        return name_in(
-            phase, f"{layout.REVIEWS_FOLDER}/{readable}-{hashlib.sha256(reviewer.encode()).hexdigest()[:8]}.md"
-        )
+        Nothing counts that is not in history, so this is what history has, or what is about to be committed.
+        A file that somebody changed is read as well; raises InvalidDocument if it cannot be understood.
+        """
+        if phase.approvals.is_single:
+            return {}
+        names = self.review_files(phase)
+        for name in names:
+            self.review(phase, name)
+        committed = {name: self.coming.get(name) or self.history.read(name) for name in names}
+        found = {name: self._review_of(phase, name, data) for name, data in committed.items() if data is not None}
+        return {name: value for name, value in found.items() if value is not None and is_kept_in(name, value)}
+
+    def review_files(self, phase: Phase) -> list[str]:
+        """Returns the names of the files in which reviewers' decisions are, were or are about to be."""
+        if phase.approvals.is_single:
+            return []
+        folder = name_in(phase, layout.REVIEWS_FOLDER)
+        known = {f"{folder}/{name}" for name in (*files.names_in(self.path(folder)), *self.history.names(folder))}
+        coming = {name for name in self.coming if name.startswith(f"{folder}/")}
+        return sorted(name for name in known | coming if name.endswith(".md"))
+
+    def review(self, phase: Phase, name: str) -> Document | None:
+        """Reads one reviewer's decision as it is in the folder, or returns None."""
+        return self.document("user_feedback", name, phase.approvals.roles)
+
+    def _review_of(self, phase: Phase, name: str, data: bytes) -> Mapping[str, Any] | None:
+        path = str(self.path(name))
+        value = read("user_feedback", files.decoded(data, path), path, phase.approvals.roles).value
+        return value if value["review"]["timestamp"] else None
+
+    def known_reviewer(self, phase: Phase, reviewer: Reviewer) -> Reviewer:
+        """Returns a reviewer who gave no address with the one that they decided under before."""
+        found = [
+            who for value in self.reviews(phase).values() if (who := reviewers.of(value)) and who.is_same(reviewer)
+        ]
+        return reviewer if reviewer.address or not found else replace(reviewer, address=found[0].address)
+
+    def review_name(self, phase: Phase, reviewer: Reviewer) -> str:
+        """Returns the name of the file that keeps one reviewer's decision: the one there is, or a new one."""
+        known = [name for name, value in self.reviews(phase).items() if _is_by(value, reviewer)]
+        own = [name for name in known if _digest(reviewer.keys[0]) in name]
+        readable = re.sub(r"[^a-z0-9]+", "-", reviewer.keys[-1]).strip("-")[:40] or "reviewer"
+        new = name_in(phase, f"{layout.REVIEWS_FOLDER}/{readable}-{_digest(reviewer.keys[0])}.md")
+        return [*own, *known, new][0]
 
     def content(self, phase: Phase) -> Content:
         """Returns the fingerprint of a phase's outputs as they are on disk."""
@@ -91,11 +128,7 @@ class SessionStore(Store):
     def files_of(self, phase: Phase) -> list[str]:
         """Returns the names of all documents of a phase that may be there."""
         own = [layout.CHECKPOINT_FILE, layout.FEEDBACK_FILE]
-        decided = [
-            f"{layout.REVIEWS_FOLDER}/{name}"
-            for name in files.names_in(self.path(name_in(phase, layout.REVIEWS_FOLDER)))
-        ]
-        return [name_in(phase, name) for name in [*own, *self.output_names(phase), *decided]]
+        return [name_in(phase, name) for name in [*own, *self.output_names(phase)]] + self.review_files(phase)
 
     def rescued(self) -> list[str]:
         """Returns what was saved from under an editor's hands: versions of documents that lie beside them."""
@@ -108,6 +141,21 @@ class SessionStore(Store):
         if found is None:
             raise NotFound("the output vanished.", location=Location(path=str(self.path(name_in(phase, name)))))
         return found
+
+
+def is_kept_in(name: str, value: Mapping[str, Any]) -> bool:
+    """Tells whether this is the file that keeps the decision of its reviewer: a copy under another name is none."""
+    who = reviewers.of(value)
+    return who is not None and name.removesuffix(".md").rpartition("-")[2] in {_digest(key) for key in who.keys}
+
+
+def _is_by(value: Mapping[str, Any], reviewer: Reviewer) -> bool:
+    who = reviewers.of(value)
+    return who is not None and who.is_same(reviewer)
+
+
+def _digest(key: str) -> str:
+    return hashlib.sha256(key.encode()).hexdigest()[:8]
 
 
 def name_in(phase: Phase, file: str) -> str:

@@ -107,6 +107,11 @@ class Store:
         finally:
             self._coming = {}
 
+    @property
+    def coming(self) -> Mapping[str, bytes]:
+        """What is about to be written, by name, while it is previewed."""
+        return self._coming
+
     def bytes_of(self, name: str) -> bytes | None:
         """Returns a file's bytes, or None; read once, so that a change sees one state and notices if it moved."""
         if name in self._coming:
@@ -119,13 +124,16 @@ class Store:
         """Forgets what was read, so that the files are read as they are now."""
         self._read.clear()
 
-    def document(self, kind: str, name: str) -> Document | None:
-        """Reads a document, or returns None if it is not there; raises InvalidDocument if it cannot be understood."""
+    def document(self, kind: str, name: str, words: tuple[str, ...] = ()) -> Document | None:
+        """Reads a document, or returns None if it is not there; raises InvalidDocument if it cannot be understood.
+
+        `words` are names that its meaning depends on.
+        """
         data = self.bytes_of(name)
         if data is None:
             return None
         path = str(self.path(name))
-        return read(kind, files.decoded(data, path), path)
+        return read(kind, files.decoded(data, path), path, words)
 
     def save(
         self, contents: Mapping[str, bytes], note: CommitNote | None = None, *, also_commit: tuple[str, ...] = ()

@@ -7,7 +7,7 @@ from haytham.documents import workflow_file
 from haytham.domain import content, reviews
 from haytham.domain.choices import Action
 from haytham.domain.errors import InvalidInput
-from haytham.domain.reviews import Reviewer
+from haytham.domain.reviewers import Reviewer
 from haytham.domain.workflow import Approvals
 from tests.evidence import START, label
 

@@ -124,5 +124,5 @@ def test_role_that_nobody_asked_for_is_refused(second: Desk) -> None:
     """A typo in a role is told, not recorded."""
     with pytest.raises(InvalidInput, match="does not ask for") as caught:
         second.decide(2, reviewer=ADA, role="legall")
-    assert caught.value.hint == "roles of phase 2: legal."
+    assert caught.value.hint == 'did you mean "legal"? Allowed: legal.'
     assert second.approved() == [1]
