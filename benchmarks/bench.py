@@ -183,6 +183,12 @@ def bench_load(base: Path, repeat: int) -> None:
         sessions.manager.load_session("bench", name)
 
     ratio("load_session, nothing cached / the same", median_ms(cold, repeat), plain, 10)
+
+    def in_full() -> None:
+        (path.parent / ".git" / "haytham.seal").unlink(missing_ok=True)
+        cold()
+
+    ratio("load_session, nothing cached, first after a change / the same", median_ms(in_full, repeat), plain, None)
     outputs = median_ms(lambda: sessions.manager.get_phase_outputs("bench", name), repeat)
     ratio("get_phase_outputs (14 of 8 KB) / the same", outputs, plain, None)
 

@@ -106,7 +106,8 @@ class SessionAccess:
     def _state_in_full(self, project_id: str, session_id: str, found: Look) -> SessionState:
         view = self.settled(project_id, session_id)
         finished = self.reports[view.store.folder]["finished"]
-        edited, stale = recovery.edited_files(view), view.stale()
+        with view.store.history.kept_open():
+            edited, stale = recovery.edited_files(view), view.stale()
         if not any(phase.approvals.expires_after_days for phase in view.phases):  # those change with time alone
             view.store.seal(found, {"edited_files": edited, "stale": list(stale.items())})
         return progress.state(view.manifest.value, edited_files=edited, recovered=finished, stale=stale)

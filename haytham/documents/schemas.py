@@ -76,6 +76,8 @@ def _compiled(kind: str) -> Callable[[object], object]:
 
 def _is_plain(value: object, rule: Schema) -> bool:
     """Tells whether a value is made of what JSON knows, with numbers that can be written and read back."""
+    if value is None or isinstance(value, str):  # first, for most are
+        return True
     if isinstance(value, dict):
         known, others = rule.get("properties", {}), rule.get("additionalProperties") or {}
         return all(_is_plain(each, known.get(key, others)) for key, each in value.items())
@@ -83,7 +85,7 @@ def _is_plain(value: object, rule: Schema) -> bool:
         return all(_is_plain(each, rule.get("items", {})) for each in value)
     if isinstance(value, float) and "integer" in rule.get("type", ()):
         return False
-    return value is None or isinstance(value, (str, bool)) or _is_number(None, value)
+    return isinstance(value, bool) or _is_number(None, value)
 
 
 @cache

@@ -45,6 +45,7 @@ class Store:
         self._clock = clock
         self._lock_timeout = lock_timeout
         self._read: dict[str, bytes | None] = {}
+        self._paths: dict[str, Path] = {}
         self._coming: Mapping[str, bytes] = {}
         self._held = self.history.git_folder / "haytham.held"
 
@@ -55,6 +56,7 @@ class Store:
 
         def build() -> None:
             building.history.create()
+            files.make_folder(building._held)
             for folder in empty:
                 files.make_folder(temporary / folder)
             building.save(contents, note)
@@ -96,7 +98,9 @@ class Store:
 
     def path(self, name: str) -> Path:
         """Returns the place of a file, given its name inside the folder."""
-        return self.folder / name
+        if name not in self._paths:
+            self._paths[name] = self.folder / name
+        return self._paths[name]
 
     @contextmanager
     def previewing(self, contents: Mapping[str, bytes]) -> Iterator[None]:
