@@ -91,9 +91,9 @@ class DriftMonitor:
         self._count_progress(seen)
         return seen
 
-    def report(self, now: datetime) -> DriftReport:
-        """Asks every detector; changes nothing."""
-        history = History(
+    def history(self, now: datetime) -> History:
+        """Returns what the detectors look at."""
+        return History(
             recent=self._recent,
             started=self._started,
             now=now,
@@ -101,6 +101,10 @@ class DriftMonitor:
             stalled_cycles=self._stalled_cycles,
             stalled_since=self._stalled_since,
         )
+
+    def report(self, now: datetime) -> DriftReport:
+        """Asks every detector; changes nothing."""
+        history = self.history(now)
         reasons = tuple(reason for detector in self._detectors for reason in detector(history))
         return DriftReport(cycles=self._cycles, time=now, reasons=reasons)
 

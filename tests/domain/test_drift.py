@@ -241,12 +241,11 @@ def test_restart() -> None:
 
 def test_memory_is_bounded() -> None:
     """Detectors see the newest observations; the count goes back to the start."""
-    seen: list[History] = []
-    monitor = _monitor(lambda history: seen.append(history) or (), memory=10)  # type: ignore[func-returns-value]
+    monitor = _monitor(memory=10)
     for number in range(25):
         monitor.observe("work", number, time=START)
-    monitor.report(START)
-    assert ([each.arguments for each in seen[0].recent], seen[0].cycles) == ([*range(15, 25)], 25)
+    history = monitor.history(START)
+    assert ([each.arguments for each in history.recent], history.cycles) == ([*range(15, 25)], 25)
 
 
 def test_what_was_observed_is_a_copy() -> None:
