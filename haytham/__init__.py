@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from haytham.domain.errors import (
         BrokenRepository,
         Conflict,
+        DamagedJournal,
         GateClosed,
         HaythamError,
         InternalError,
@@ -28,6 +29,7 @@ _HOMES = {
     "haytham.domain.errors": (
         "BrokenRepository",
         "Conflict",
+        "DamagedJournal",
         "GateClosed",
         "HaythamError",
         "InternalError",
@@ -46,6 +48,7 @@ __all__ = [
     "BrokenRepository",
     "CheckpointManager",
     "Conflict",
+    "DamagedJournal",
     "GateClosed",
     "HaythamError",
     "InternalError",

@@ -16,6 +16,7 @@ LAYERS = {  # the higher the number, the higher the layer; a module imports its 
     "documents": 1,
     "storage": 2,
     "checkpoint": 3,
+    "journal": 3,
     "project": 3,
     "session": 3,
     "cli": 4,
@@ -35,7 +36,14 @@ GATEWAYS = {
     "click": ("cli/", "demo"),
     "rich": ("cli/", "demo"),
 }
-WRITERS = {"storage/files", "storage/folders", "storage/swaps", "storage/locks", "storage/git_index"}
+WRITERS = {
+    "storage/files",
+    "storage/folders",
+    "storage/swaps",
+    "storage/locks",
+    "storage/git_index",
+    "storage/journal_file",  # which is appended to
+}
 MOVERS = {  # whole files or folders, moved or removed as they are
     "storage/store": {"rename"},  # what was rescued from under an editor's hands
 }

@@ -33,7 +33,7 @@ class SessionAccess:
         identity: Callable[[], Person | None],
     ) -> None:
         self._layout = places
-        self._clock = clock
+        self.clock = clock
         self._lock_timeout = lock_timeout
         self._identity = identity
         self.reports: dict[Path, RecoveryReport] = {}
@@ -41,7 +41,7 @@ class SessionAccess:
 
     def store_at(self, folder: Path) -> SessionStore:
         """Returns the store of a folder, whether it exists or not."""
-        return SessionStore(folder, clock=self._clock, lock_timeout=self._lock_timeout)
+        return SessionStore(folder, clock=self.clock, lock_timeout=self._lock_timeout)
 
     def store(self, project_id: str, session_id: str) -> SessionStore:
         """Returns the store of a session, as it is; raises NotFound if there is none."""
@@ -68,11 +68,11 @@ class SessionAccess:
         return report
 
     def _writer(self, store: SessionStore) -> SessionWriter:
-        return SessionWriter(store, self._clock(), self._identity())
+        return SessionWriter(store, self.clock(), self._identity())
 
     def view(self, project_id: str, session_id: str) -> SessionView:
         """Returns a view of a session as its documents are."""
-        return SessionView(self.opened(project_id, session_id), self._clock(), self._identity())
+        return SessionView(self.opened(project_id, session_id), self.clock(), self._identity())
 
     def settled(self, project_id: str, session_id: str) -> SessionView:
         """Returns a view of a session after taking in what people did to its documents."""

@@ -11,6 +11,8 @@ from haytham.domain.choices import PhaseStatus
 from haytham.domain.errors import HaythamError, InvalidInput
 from haytham.domain.records import FolderReport, SessionSummary
 from haytham.domain.workflow import Phase
+from haytham.journal.journal import Journal
+from haytham.journal.journals import Journals
 from haytham.storage import layout
 from haytham.storage.history import Entry
 from haytham.storage.layout import Layout
@@ -91,3 +93,19 @@ class SessionQueries:
             return progress.summary(session_id, self._access.store(project_id, session_id).manifest().value)
         except HaythamError as error:
             return progress.unreadable(session_id, str(error))
+
+    def journals(self, project_id: str, session_id: str, phase_num: int) -> Journals:
+        """Returns the journals of the agents of a phase."""
+        store = self._access.store(project_id, session_id)
+        phase = self._access.view(project_id, session_id).phase(phase_num)
+        return Journals(
+            store.path(name_in(phase, layout.JOURNAL_FOLDER)),
+            store.history.git_folder / layout.JOURNAL_NOTES / phase.folder,
+            session_id,
+            clock=self._access.clock,
+            policy=store.workflow.journal,
+        )
+
+    def journal(self, project_id: str, session_id: str, phase_num: int, agent_name: str, branch: str = "") -> Journal:
+        """Returns the journal of an agent in a phase, to be saved to while the phase runs."""
+        return self.journals(project_id, session_id, phase_num).journal(agent_name, branch)

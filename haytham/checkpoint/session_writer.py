@@ -167,7 +167,15 @@ class SessionWriter(SessionView):
         data = {name: self._text(document, name) for name, document in contents.items()}
         self._keep_edits([*data, *also_commit], carried)
         commit = CommitNote(message=note, author=author) if note else None
-        self.store.save(data, commit, also_commit=also_commit)
+        journals = self._journals(also_commit) if note else ()
+        self.store.save(data, commit, also_commit=(*also_commit, *journals))
+
+    def _journals(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """Returns the journals of the phases that these files belong to: they enter history with them."""
+        folders = {name.partition("/")[0] for name in names}
+        return tuple(
+            name for phase in self.phases if phase.folder in folders for name in self.store.journal_names(phase)
+        )
 
     def _keep_edits(self, names: list[str], carried: tuple[str, ...]) -> None:
         """Puts what people wrote into history before it is replaced.

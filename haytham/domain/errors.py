@@ -11,6 +11,7 @@
     ├── ReviewTimeout       (TimeoutError)       nobody decided in time
     ├── Locked              (TimeoutError)       another process holds the session
     ├── BrokenRepository                         the git repository of a folder is gone, moved or damaged
+    ├── DamagedJournal                           an agent's journal is not as it was written
     ├── StorageFailure      (OSError)            the disk refused: full, read-only, failing
     └── InternalError                            a bug of Haytham's own
 
@@ -125,6 +126,10 @@ class Locked(HaythamError, TimeoutError):  # noqa: N818
 
 class BrokenRepository(HaythamError):  # noqa: N818
     """The git repository of a folder is gone, on another branch, or damaged."""
+
+
+class DamagedJournal(HaythamError):  # noqa: N818
+    """An agent's journal is not as it was written; nothing of it was changed."""
 
 
 class StorageFailure(HaythamError, OSError):  # noqa: N818

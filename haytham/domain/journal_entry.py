@@ -15,7 +15,7 @@ from haytham.domain.json_data import copy_of
 from haytham.domain.numbers import check_count
 from haytham.domain.records import EntryRecord
 
-_ID = re.compile(r"[0-9a-f]{8,32}\Z")
+_ID = re.compile(r"[0-9a-f]{24}\Z")
 
 
 class EntryKind(StrEnum):
@@ -125,5 +125,5 @@ def note(
 def check_entry_id(value: object) -> str:
     """Returns an entry's id; raises InvalidInput for what cannot be one."""
     if not isinstance(value, str) or not _ID.match(value):
-        raise InvalidInput(f"entry id is {value!r}.", hint="an id has 8 to 32 of the characters 0-9 and a-f.")
+        raise InvalidInput(f"entry id is {value!r}.", hint="an id has 24 of the characters 0-9 and a-f.")
     return value

@@ -23,9 +23,7 @@ def copy_of(value: object, where: str, depth: int = 0) -> Any:
             raise InvalidInput(f"{where} is {value!r}, which JSON does not know.", hint=_HINT)
         return float(value)
     if depth == DEEPEST:
-        raise InvalidInput(
-            f"{where} is nested more than {DEEPEST} levels deep.", hint="flatten it, or pass it as text."
-        )
+        raise InvalidInput(f"{where} is nested more than {DEEPEST} levels deep.", hint="flatten it, or pass text.")
     if isinstance(value, Mapping):
         return {_key(key, where): copy_of(each, f"{where}.{key}", depth + 1) for key, each in value.items()}
     if isinstance(value, (list, tuple)):

@@ -277,3 +277,39 @@ class EntryRecord(TypedDict):
     metadata: dict[str, Any]
     parent: str | None
     succeeded: str | None
+
+
+class CleanupReport(TypedDict):
+    """What the retention of a journal removed, or would remove; `reasons` has one for each entry, by id."""
+
+    removed: list[EntryRecord]
+    reasons: dict[str, str]
+    kept: int
+    bytes_freed: int
+    dry_run: bool
+
+
+class JournalSummary(TypedDict):
+    """What a journal holds; `whole_bytes` is what saving the whole state each time would have taken."""
+
+    total_count: int
+    unique_names: int
+    names: dict[str, int]
+    kinds: dict[str, int]
+    first: EntryRecord | None
+    last: EntryRecord | None
+    duration_seconds: float
+    size_bytes: int
+    whole_bytes: int
+    savings: float
+
+
+class JournalBranch(TypedDict):
+    """A journal in the tree of forks."""
+
+    title: str
+    agent: str
+    branch: str
+    forked_from: str | None
+    entries: int
+    forks: list["JournalBranch"]

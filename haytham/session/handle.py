@@ -13,6 +13,7 @@ import asyncio
 import threading
 import traceback
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -23,6 +24,8 @@ from haytham.domain.choices import ExecutionMode, PhaseStatus
 from haytham.domain.errors import InvalidInput, NotFound
 from haytham.domain.identifiers import check_agent_name, check_text
 from haytham.domain.records import ResumeStep, RetryRequest, ReviewRecord, SessionState
+from haytham.journal.journal import Journal
+from haytham.journal.journals import Journals
 from haytham.storage import background
 
 
@@ -67,6 +70,14 @@ class Session:
     def resume(self) -> list[ResumeStep]:
         """Lists what is left to do, in order, and why."""
         return self.manager.resume(self.project_id, self.session_id)
+
+    def journals(self, number: int) -> Journals:
+        """Returns the journals of the agents of a phase."""
+        return self.manager.journals(self.project_id, self.session_id, number)
+
+    def journal(self, number: int, agent: str, branch: str = "") -> Journal:
+        """Returns the journal of an agent in a phase."""
+        return self.journals(number).journal(agent, branch)
 
     def phase(self, number: int, execution_mode: str | None = None) -> "PhaseRun":
         """Returns a run of a phase, to be used with `with` or `async with`."""
@@ -201,6 +212,11 @@ class AgentRun:
             self._figures[key].append(figure)
         self._text.append(text)
         self._tools += [tool for tool in tools_used or [] if tool not in self._tools]
+
+    @cached_property
+    def journal(self) -> Journal:
+        """The agent's journal: what it does, step by step."""
+        return self.phase.session.journal(self.phase.number, self.name)
 
     @property
     def is_running(self) -> bool:

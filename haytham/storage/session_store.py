@@ -120,6 +120,11 @@ class SessionStore(Store):
         new = name_in(phase, f"{layout.REVIEWS_FOLDER}/{readable}-{_digest(reviewer.keys[0])}.md")
         return [*own, *known, new][0]
 
+    def journal_names(self, phase: Phase) -> list[str]:
+        """Returns the names of the journals of a phase's agents, with all that lies beside them."""
+        folder = name_in(phase, layout.JOURNAL_FOLDER)
+        return [f"{folder}/{name}" for name in files.names_in(self.path(folder))]
+
     def content(self, phase: Phase) -> Content:
         """Returns the fingerprint of a phase's outputs as they are on disk."""
         names = self.output_names(phase)

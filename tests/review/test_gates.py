@@ -36,15 +36,15 @@ OTHERS = {
         register_workflow workflow create_session load_session list_sessions next_phase can_resume recover history
         session_ids phases overview validate_session form attempts
         load_checkpoint get_phase_outputs validate_checkpoint save_user_feedback load_feedback get_approved_phases
-        review wait_for_review wait_for_review_async on_decision retry_request resume diff
+        review wait_for_review wait_for_review_async on_decision retry_request resume diff journals journal
     """,
     "ProjectManager": """
         create_project start_session list_user_projects get_project_status update_user_preferences get_user_preferences
         archive_project delete_project project_ids list_projects history validate_project
     """,
-    "Session": "state next_phase outputs review wait_for_review wait_for_review_async resume",
+    "Session": "state next_phase outputs review wait_for_review wait_for_review_async resume journals journal",
     "PhaseRun": "agent note_start now",
-    "AgentRun": "write is_running record __enter__ __aenter__",
+    "AgentRun": "write is_running record journal __enter__ __aenter__",
 }  # reads, decides, or is about something else
 INSTANT = "2026-01-31T10:00:00Z"
 ENTRIES = {"__enter__", "__exit__", "__aenter__", "__aexit__"}

@@ -1,0 +1,1 @@
+"""Journals: the states of agents at work, saved step by step."""
