@@ -1,10 +1,10 @@
 """The attempts at a phase, as history has them, and what changed between two."""
 
-import difflib
 from collections.abc import Mapping
 
 from haytham.checkpoint.session_view import SessionView
 from haytham.domain import content as fingerprint
+from haytham.domain import text_diff
 from haytham.domain.errors import InvalidInput
 from haytham.domain.workflow import Phase
 from haytham.storage.session_store import name_in
@@ -42,7 +42,7 @@ def diff(view: SessionView, phase: Phase, before: int | None, after: int | None)
             raise InvalidInput(f"phase {phase.number} has no attempt {number}.", hint=f"attempts: {there}.")
     old, new = _texts(view, phase, known[older]), _texts(view, phase, known[newest])
     return "".join(
-        _file_diff(name, old.get(name, ""), new.get(name, ""), older, newest)
+        text_diff.unified(old.get(name, ""), new.get(name, ""), f"attempt {older}/{name}", f"attempt {newest}/{name}")
         for name in sorted(old.keys() | new.keys())
     )
 
@@ -55,18 +55,3 @@ def _outputs(view: SessionView, phase: Phase, commit: str) -> dict[str, bytes]:
     names = view.store.history.names(phase.folder, commit)
     chosen = [name for name in names if view.store.is_output(name)]
     return {name: view.store.history.read(name_in(phase, name), commit) or b"" for name in chosen}
-
-
-def _file_diff(name: str, old: str, new: str, older: int, newer: int) -> str:
-    lines = difflib.unified_diff(
-        _lines(old),
-        _lines(new),
-        f"attempt {older}/{name}",
-        f"attempt {newer}/{name}",
-    )
-    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
-
-
-def _lines(text: str) -> list[str]:
-    """Splits at line breaks and nothing else; a form feed is part of its line."""
-    return [f"{line}\n" for line in text.split("\n")[:-1]] + ([last] if (last := text.rpartition("\n")[2]) else [])

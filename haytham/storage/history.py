@@ -80,7 +80,7 @@ class History:
 
     def check(self) -> None:
         """Raises BrokenRepository if the repository is gone, damaged, or on another branch."""
-        with self._opened() as repository:
+        with self.opened() as repository:
             self._check_branch(repository)
             self._head_tree(repository)
 
@@ -99,12 +99,12 @@ class History:
 
     def head(self) -> str | None:
         """Returns the id of the newest commit, or None before the first."""
-        with self._opened() as repository:
+        with self.opened() as repository:
             return self._head_id(repository)
 
     def read(self, path: str, commit: str | None = None) -> bytes | None:
         """Returns a file as it was committed, by default last; None if it was not."""
-        with self._opened() as repository:
+        with self.opened() as repository:
             tree: Any = repository[commit].peel(_pygit2().Tree) if commit else self._head_tree(repository)
             if tree is None or path not in tree:
                 return None
@@ -113,19 +113,19 @@ class History:
 
     def names(self, folder: str, commit: str | None = None) -> list[str]:
         """Returns the names of the files in a folder as a commit has them, by default the newest."""
-        with self._opened() as repository:
+        with self.opened() as repository:
             tree: Any = repository[commit].peel(_pygit2().Tree) if commit else self._head_tree(repository)
             return [str(each.name) for each in tree[folder]] if tree is not None and folder in tree else []
 
     def blob_ids(self, paths: Iterable[str]) -> dict[str, str]:
         """Returns the ids of those of these files that are in the newest commit, by path."""
-        with self._opened() as repository:
+        with self.opened() as repository:
             tree = self._head_tree(repository)
             return {path: str(tree[path].id) for path in paths if path in tree} if tree is not None else {}
 
     def entries(self) -> Iterator[Entry]:
         """Yields the commits of the branch, newest first."""
-        with self._opened() as repository:
+        with self.opened() as repository:
             head = self._head_id(repository)
             if head is not None:
                 for commit in repository.walk(head):
@@ -136,7 +136,7 @@ class History:
 
         Its files have to be written, durably, before `publish` makes it the newest commit.
         """
-        with self._opened() as repository:
+        with self.opened() as repository:
             self._check_branch(repository)
             base = self._head_id(repository)
             objects: dict[str, GitObject] = {}
@@ -151,7 +151,7 @@ class History:
     def publish(self, prepared: "Prepared") -> None:
         """Makes a prepared commit the newest one, durably; raises Conflict if somebody else committed meanwhile."""
         self._verify(prepared)
-        with self._opened() as repository:
+        with self.opened() as repository:
             self._move_ref(repository, prepared.base, prepared.commit)
             self._verify_ref(repository, prepared.commit)
         self.refresh_index(prepared.changes)
@@ -167,12 +167,12 @@ class History:
 
     def refresh_index(self, changes: Mapping[str, bytes | None]) -> None:
         """Brings the index up to date for these paths, so that `git status` is clean for people."""
-        with self._opened() as repository:
+        with self.opened() as repository:
             git_index.refresh(self.git_folder, changes, lambda: self._head_tree(repository))
 
     def outdated_in_index(self) -> dict[str, str]:
         """Returns the files that the index has otherwise than the newest commit, with the ids they have there."""
-        with self._opened() as repository:
+        with self.opened() as repository:
             tree = self._head_tree(repository)
             committed = dict(git_index.blobs(tree)) if tree is not None else {}
         indexed = git_index.ids(self.git_folder)
@@ -272,7 +272,8 @@ class History:
             self._close()
 
     @contextmanager
-    def _opened(self) -> Iterator["pygit2.Repository"]:
+    def opened(self) -> Iterator["pygit2.Repository"]:
+        """Lends the repository to the modules that read further in it."""
         if self._repository is None:
             self._repository = self._fresh()
         try:
