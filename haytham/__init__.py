@@ -5,11 +5,14 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from haytham.checkpoint.checkpoint_manager import CheckpointManager
+    from haytham.domain.drift_monitor import DriftMonitor
+    from haytham.domain.due import Due
     from haytham.domain.errors import (
         BrokenRepository,
         Conflict,
         DamagedJournal,
         GateClosed,
+        Halted,
         HaythamError,
         InternalError,
         InvalidDocument,
@@ -19,6 +22,9 @@ if TYPE_CHECKING:
         ReviewTimeout,
         StorageFailure,
     )
+    from haytham.domain.retention import Retention
+    from haytham.journal.guard import Guard
+    from haytham.journal.journal import Journal
     from haytham.project.project_manager import ProjectManager
     from haytham.session.handle import Session, open_session
 
@@ -26,11 +32,14 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "haytham.checkpoint.checkpoint_manager": ("CheckpointManager",),
+    "haytham.domain.drift_monitor": ("DriftMonitor",),
+    "haytham.domain.due": ("Due",),
     "haytham.domain.errors": (
         "BrokenRepository",
         "Conflict",
         "DamagedJournal",
         "GateClosed",
+        "Halted",
         "HaythamError",
         "InternalError",
         "InvalidDocument",
@@ -40,6 +49,9 @@ _HOMES = {
         "ReviewTimeout",
         "StorageFailure",
     ),
+    "haytham.domain.retention": ("Retention",),
+    "haytham.journal.guard": ("Guard",),
+    "haytham.journal.journal": ("Journal",),
     "haytham.project.project_manager": ("ProjectManager",),
     "haytham.session.handle": ("Session", "open_session"),
 }
@@ -49,14 +61,20 @@ __all__ = [
     "CheckpointManager",
     "Conflict",
     "DamagedJournal",
+    "DriftMonitor",
+    "Due",
     "GateClosed",
+    "Guard",
+    "Halted",
     "HaythamError",
     "InternalError",
     "InvalidDocument",
     "InvalidInput",
+    "Journal",
     "Locked",
     "NotFound",
     "ProjectManager",
+    "Retention",
     "ReviewTimeout",
     "Session",
     "StorageFailure",

@@ -10,6 +10,7 @@
     ├── GateClosed                               a review that is required is missing
     ├── ReviewTimeout       (TimeoutError)       nobody decided in time
     ├── Locked              (TimeoutError)       another process holds the session
+    ├── Halted                                   an agent was stopped by its guard; its state is saved
     ├── BrokenRepository                         the git repository of a folder is gone, moved or damaged
     ├── DamagedJournal                           an agent's journal is not as it was written
     ├── StorageFailure      (OSError)            the disk refused: full, read-only, failing
@@ -122,6 +123,10 @@ class ReviewTimeout(HaythamError, TimeoutError):  # noqa: N818
 
 class Locked(HaythamError, TimeoutError):  # noqa: N818
     """Another process holds the session for longer than we may wait."""
+
+
+class Halted(HaythamError):  # noqa: N818
+    """An agent was stopped by its guard; its state is saved, and can be resumed."""
 
 
 class BrokenRepository(HaythamError):  # noqa: N818
