@@ -1,5 +1,6 @@
 """The examples: each one runs as its users run it, and says what its docstring promises."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -21,9 +22,12 @@ def output_of(name: str, *arguments: str, cwd: Path) -> list[str]:
 def test_every_example_is_tested() -> None:
     """A new example needs a test here."""
     assert sorted(path.name for path in EXAMPLES.glob("*.py")) == [
+        "agent_loop.py",
         "checkpoint_manager_example.py",
+        "crash_and_resume.py",
         "custom_workflow.py",
         "orchestrator_async.py",
+        "three_day_project.py",
     ]
 
 
@@ -86,7 +90,73 @@ def test_custom_workflow(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("name", ["checkpoint_manager_example.py", "custom_workflow.py", "orchestrator_async.py"])
+def test_agent_loop(tmp_path: Path) -> None:
+    """A guarded loop is saved every half hour, rolled back, refreshed after two hours, and halted when it is stuck."""
+    lines = output_of("agent_loop.py", "base", cwd=tmp_path)
+    assert lines == [
+        "Session folder: base/nightdesk/sessions/session-1",
+        "09:10 step 1: saved",
+        "09:40 step 4: saved",
+        "10:10 step 7: saved",
+        "10:10 deploy failed: server 3 does not answer; decisions now: []",
+        "10:40 step 10: saved",
+        "11:00 refresh: 7200 seconds since the start, at most 7200 are wanted",
+        "agent market_intelligence was halted: search with the same arguments 5 times in a row, 5 are a loop.",
+        "Recovery points:",
+        "  step 7, in_progress: ConnectionError: server 3 does not answer",
+        "  step 7, in_progress: deploy failed: ConnectionError: server 3 does not answer",
+        "  step 12, in_progress: 7200 seconds since the start, at most 7200 are wanted",
+        "  step 19, halted: search with the same arguments 5 times in a row, 5 are a loop.",
+        "Entries: 10; a cleanup would keep 8",
+    ]
+
+
+def test_crash_and_resume(tmp_path: Path) -> None:
+    """An agent that SIGKILL ended loses no acknowledged step, and another process finishes its work."""
+    lines = output_of("crash_and_resume.py", "base", cwd=tmp_path)
+    first = re.fullmatch(r"The agent ended with code -9 after steps 1 to (\d+)\.", lines[1])
+    resumed = re.fullmatch(r"Resuming at step (\d+) with (\d+) messages, read in \d+\.\d ms\.", lines[3])
+    assert first is not None
+    assert resumed is not None
+    assert 80 <= int(first[1]) <= int(resumed[1]) == int(resumed[2]) < 200
+    assert lines[2] == "Acknowledged steps that are lost: 0; problems: []"
+    assert lines[4:7] == [
+        f"The agent ended with code 0 after steps {int(resumed[1]) + 1} to 200.",
+        "Steps saved once each: True",
+        "Status: completed",
+    ]
+    size = re.fullmatch(r"Size: ([\d,]+) bytes; 200 whole states would take ([\d,]+)\.", lines[7])
+    assert size is not None
+    assert int(size[1].replace(",", "")) * 50 < int(size[2].replace(",", ""))
+
+
+def test_three_day_project(tmp_path: Path) -> None:
+    """Three days with a fork: the branches are independent, retention is told before it is done, the tree is shown."""
+    lines = output_of("three_day_project.py", "base", cwd=tmp_path)
+    figures = re.compile(r"  [\d,]+ bytes; [\d,]+ as whole states, (\d+)% saved")
+    assert [line for line in lines if not figures.fullmatch(line)] == [
+        "Session folder: base/nightdesk/sessions/session-1",
+        "day 1 on the main branch: 2 tasks",
+        "day 2 on the main branch: 3 tasks",
+        "day 3 on experiment: 2 tasks",
+        "day 3 on the main branch: 3 tasks",
+        "Hooks were called 22 times, last: ['before day 3', 'after day 3']",
+        "concept_expansion: 8 tasks, 9600 tokens, $0.0144",
+        "  landmarks: day 1, day 2, day 3",
+        "concept_expansion@experiment: 7 tasks, 8400 tokens, $0.0126",
+        "  landmarks: fork, day 3",
+        "Of 11 entries 6 would stay with a limit of 100",
+        "Of 11 entries 4 would stay with a limit of 4",
+        "Removed: 5; the experiment still has 7 tasks",
+        "Tree:",
+        "  concept_expansion: 6 entries",
+        "    concept_expansion@experiment: 4 entries",
+    ]
+    saved = [int(found[1]) for line in lines if (found := figures.fullmatch(line))]
+    assert [percent > 70 for percent in saved] == [True, True]
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in EXAMPLES.glob("*.py")))
 def test_without_a_folder_a_temporary_one_is_printed(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
