@@ -5,6 +5,8 @@ Imports nothing, so that the overview costs no more than starting Python.
 
 SUMMARY = "Sessions of phased, multi-agent workflows as markdown and git"
 
+COMPLETION = "_HAYTHAM_COMPLETE"  # the variable by which a shell asks for the words that may come next
+
 COMMANDS = {
     "demo": ("haytham.cli.demo", "Run a scripted session, offline, and show what it leaves"),
     "status": ("haytham.cli.status", "Show how far projects and sessions got"),

@@ -3,10 +3,11 @@
 from importlib import import_module
 
 import click
+from click.shell_completion import CompletionItem, shell_complete
 
 from haytham import __version__
 from haytham.cli import reporting
-from haytham.cli.commands import COMMANDS, SUMMARY
+from haytham.cli.commands import COMMANDS, COMPLETION, SUMMARY
 from haytham.cli.options import help_option
 from haytham.domain import suggestions
 
@@ -34,6 +35,11 @@ class LazyGroup(click.Group):
             return super().resolve_command(ctx, args)
         raise reporting.UnknownCommand(name, suggestions.closest(name, COMMANDS, cutoff=0.6), ctx)
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Offers the commands that begin so, without importing them."""
+        found = [CompletionItem(name, help=line) for name, (_, line) in COMMANDS.items() if name.startswith(incomplete)]
+        return found or super().shell_complete(ctx, incomplete)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Writes the list of commands without importing them."""
         with formatter.section("Commands"):
@@ -53,7 +59,12 @@ def group() -> None:
 
 def run(arguments: list[str]) -> int:
     """Runs one command and returns the exit code; what goes wrong is told on standard error."""
-    return reporting.guarded(lambda: _invoke(arguments))
+    return reporting.guarded(lambda: _invoke(arguments), as_json="--json" in arguments)
+
+
+def complete(instruction: str) -> int:
+    """Answers a shell: its script, or the words that may come next; `instruction` says which shell asks for what."""
+    return reporting.guarded(lambda: shell_complete(group, {}, "haytham", COMPLETION, instruction))
 
 
 def _invoke(arguments: list[str]) -> int:

@@ -4,15 +4,20 @@ Answers the overview and the version at once, without click, which takes longer 
 Everything else is handed to the group of commands.
 """
 
+import os
 import sys
 
 from haytham import __version__
-from haytham.cli.commands import overview
+from haytham.cli.commands import COMPLETION, overview
 
 
 def main() -> int:
     """Runs one command and returns the exit code."""
     arguments = sys.argv[1:]
+    if instruction := os.environ.get(COMPLETION):
+        from haytham.cli.group import complete
+
+        return complete(instruction)
     if arguments in ([], ["--help"], ["-h"]):
         return _say(overview())
     if arguments == ["--version"]:

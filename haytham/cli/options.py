@@ -5,6 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
+
+from haytham.storage import layout
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -23,12 +26,34 @@ json_option: Decorator = click.option("--json", "as_json", is_flag=True, help="P
 
 def project_option(default: str) -> Decorator:
     """Returns the option --project, whose help says what is taken without it."""
-    return click.option("--project", metavar="ID", help=f"Project [default: {default}]")
+    return click.option("--project", metavar="ID", shell_complete=_project_ids, help=f"Project [default: {default}]")
 
 
 def session_option(default: str) -> Decorator:
     """Returns the option --session, whose help says what is taken without it."""
-    return click.option("--session", metavar="ID", help=f"Session [default: {default}]")
+    return click.option("--session", metavar="ID", shell_complete=_session_ids, help=f"Session [default: {default}]")
+
+
+def _project_ids(context: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Offers the projects that a shell may complete to."""
+    return _beginning(incomplete, layout.folder_names(_base(context)))
+
+
+def _session_ids(context: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Offers the sessions of the project that is named or, without one, of all."""
+    base, named = _base(context), context.params.get("project")
+    projects = [str(named)] if named else layout.folder_names(base)
+    return _beginning(
+        incomplete, [name for each in projects for name in layout.folder_names(base / each / layout.SESSIONS_FOLDER)]
+    )
+
+
+def _base(context: click.Context) -> Path:
+    return Path(context.params.get("base_dir") or BASE_DIR)
+
+
+def _beginning(incomplete: str, names: list[str]) -> list[CompletionItem]:
+    return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 
 PHASE_HELP = """PHASE is its number; without it, the phase at which the session waits for a

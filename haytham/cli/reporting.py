@@ -6,6 +6,9 @@
 130  interrupted
 141  nobody reads the output any more
 255  a bug of Haytham's own
+
+Where the command was asked for `--json`, programs are told too: one object of the form "haytham.error" with kind,
+exit_code and problems, on standard error.
 """
 
 import os
@@ -13,12 +16,13 @@ import sys
 import textwrap
 import traceback
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import click
 
-from haytham.cli import terminal
+from haytham.cli import json_output, terminal
 from haytham.cli.visible import visible, visible_lines
-from haytham.domain.errors import HaythamError, InternalError, Problem
+from haytham.domain.errors import HaythamError, InternalError, Location, Problem
 
 DONE, FAULT, USAGE, INTERRUPTED, NO_READER, BUG = 0, 1, 2, 130, 141, 255
 
@@ -31,14 +35,24 @@ class UnknownCommand(click.UsageError):
         self.possibilities = [meant] if meant else []
 
 
-def guarded(run: Callable[[], int]) -> int:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Report:
+    """What is said about the end of a command: to people by lines, to programs by a kind and problems."""
+
+    code: int
+    kind: str
+    lines: list[str]
+    problems: tuple[Problem, ...]
+
+
+def guarded(run: Callable[[], int], *, as_json: bool = False) -> int:
     """Runs, and turns whatever is raised into a message and an exit code."""
     _speak_any_character()
     try:
         code = run()
         sys.stdout.flush()
     except BaseException as error:  # noqa: BLE001 - the outermost frame: everything ends here
-        return _report(error)
+        return _tell_end(_report(error), as_json=as_json)
     return code
 
 
@@ -61,37 +75,47 @@ def tell_problems(error: HaythamError) -> None:
 
 def report_output_failure(error: OSError) -> int:
     """Tells that the output could not be written, unless nobody is there to read it."""
-    # What is still buffered would fail again when Python exits.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    if isinstance(error, BrokenPipeError):
-        return NO_READER
-    _tell([f"Error: the output cannot be written: {visible(error.strerror or str(error))}."])
-    return FAULT
+    return _tell_end(_output_failure(error), as_json=False)
 
 
-def _report(error: BaseException) -> int:
+def _report(error: BaseException) -> Report:
     if isinstance(error, HaythamError) and not isinstance(error, InternalError):
-        tell_problems(error)
-        return FAULT
+        width = terminal.columns(sys.stderr)
+        lines = [line for problem in error.problems for line in lines_of(problem, width)]
+        return Report(code=FAULT, kind=type(error).__name__, lines=lines, problems=error.problems)
     if isinstance(error, (KeyboardInterrupt, click.Abort)):
-        _tell(["", "Interrupted."])
-        return INTERRUPTED
+        return _single(INTERRUPTED, "Interrupted", ["", "Interrupted."], "interrupted.")
     if isinstance(error, click.ClickException):
         return _usage(error)
     if isinstance(error, OSError) and error.filename is None:
         # The user's files are touched by the storage alone, which words its own errors: this is the output.
-        return report_output_failure(error)
+        return _output_failure(error)
     return _bug(error)
 
 
-def _usage(error: click.ClickException) -> int:
+def _single(code: int, kind: str, lines: list[str], message: str, hint: str = "") -> Report:
+    return Report(
+        code=code, kind=kind, lines=lines, problems=(Problem(message=message, location=Location(), hint=hint),)
+    )
+
+
+def _output_failure(error: OSError) -> Report:
+    # What is still buffered would fail again when Python exits.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if isinstance(error, BrokenPipeError):
+        return Report(code=NO_READER, kind="NoReader", lines=[], problems=())
+    message = f"the output cannot be written: {error.strerror or error}."
+    return _single(FAULT, "OutputFailure", [f"Error: {visible(message)}"], message)
+
+
+def _usage(error: click.ClickException) -> Report:
     known = getattr(error, "possibilities", None) or []
-    message = error.message if known else error.format_message()
+    message = _sentence(error.message if known else error.format_message())
     context = getattr(error, "ctx", None)
     path = context.command_path if context else "haytham"
     meant = f'did you mean "{known[0]}"? ' if known else ""
-    _tell([f"Error: {visible(_sentence(message))}", f"Hint: {visible(meant)}see: {path} --help"])
-    return error.exit_code
+    hint = f"{meant}see: {path} --help"
+    return _single(error.exit_code, "Usage", [f"Error: {visible(message)}", f"Hint: {visible(hint)}"], message, hint)
 
 
 def _sentence(message: str) -> str:
@@ -99,15 +123,24 @@ def _sentence(message: str) -> str:
     return lowered if lowered.endswith((".", "?", "!")) else f"{lowered}."
 
 
-def _bug(error: BaseException) -> int:
-    _tell(
-        [
-            "Error: this is a bug of Haytham's own; what was saved before is safe.",
-            visible_lines("".join(traceback.format_exception(error)).rstrip()),
-            "Hint: please report the lines above, with the command that led to them.",
-        ]
-    )
-    return BUG
+def _bug(error: BaseException) -> Report:
+    message = "this is a bug of Haytham's own; what was saved before is safe."
+    hint = "please report the lines above, with the command that led to them."
+    trace = "".join(traceback.format_exception(error)).rstrip()
+    lines = [f"Error: {message}", visible_lines(trace), f"Hint: {hint}"]
+    return _single(BUG, "Bug", lines, f"{message}\n{trace}", hint)
+
+
+def _tell_end(report: Report, *, as_json: bool) -> int:
+    if not report.problems:
+        return report.code
+    if as_json:
+        problems = [problem.record() for problem in report.problems]
+        value = {"kind": report.kind, "exit_code": report.code, "problems": problems}
+        json_output.emit("error", value, to=sys.stderr)
+    else:
+        _tell(report.lines)
+    return report.code
 
 
 def _folded(lines: list[str], width: int | None) -> list[str]:

@@ -44,7 +44,7 @@ class Selection:
             raise NotFound(
                 "there are no projects here yet.",
                 location=Location(path=str(self.base_dir)),
-                hint="haytham demo makes one; --base-dir names another folder.",
+                hint="haytham init makes one; --base-dir names another folder.",
             )
         if len(found) > 1:
             raise self._ambiguous(f"there are {len(found)} projects here", found)
@@ -71,26 +71,25 @@ class Selection:
             raise NotFound(
                 "there is no such folder.",
                 location=Location(path=str(self.base_dir)),
-                hint="haytham demo makes one; --base-dir names another folder.",
+                hint="haytham init makes one; --base-dir names another folder.",
             )
         return self.base_dir
 
 
-def selecting(*, project: str, session: str) -> options.Decorator:
+def selecting(*, project: str, session: str | None = None) -> options.Decorator:
     """Adds --base-dir, --project and --session to a command, and hands them to it as `selection`.
 
-    The two texts say what is taken without the option.
+    The two texts say what is taken without the option; a command about no session has no --session.
     """
 
     def decorate(function: Callable[..., None]) -> Callable[..., None]:
         @options.base_dir_option
         @options.project_option(project)
-        @options.session_option(session)
         @wraps(function)
-        def command(base_dir: Path, project: str | None, session: str | None, **further: object) -> None:
+        def command(base_dir: Path, project: str | None, session: str | None = None, **further: object) -> None:
             function(selection=Selection(base_dir=base_dir, project=project, session=session), **further)
 
-        return command
+        return command if session is None else options.session_option(session)(command)
 
     return decorate
 

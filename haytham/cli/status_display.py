@@ -19,7 +19,7 @@ def show_projects(projects: list[ProjectStatusRecord], base_dir: Path) -> None:
     """Prints a list of projects."""
     console = terminal.screen()
     if not projects:
-        terminal.plain(console, f"There are no projects in {base_dir} yet. haytham demo makes one.")
+        terminal.plain(console, f"There are no projects in {base_dir} yet. haytham init makes one.")
         return
     table = terminal.table("Project", "Name", "Status", "Sessions", right=("Sessions",), flexible=("Name", "Project"))
     for each in projects:

@@ -61,9 +61,18 @@ class Said:
     @property
     def json(self) -> Any:
         """The JSON on standard output, which is held against the schema of its form."""
-        found = json.loads(self.out)
-        check_form(found)
-        return found
+        return _checked(self.out)
+
+    @property
+    def error(self) -> Any:
+        """The JSON on standard error, which is held against the schema of its form."""
+        return _checked(self.err)
+
+
+def _checked(text: str) -> Any:
+    found = json.loads(text)
+    check_form(found)
+    return found
 
 
 class Shell:

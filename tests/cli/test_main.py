@@ -160,3 +160,36 @@ def test_ascii_terminal(tmp_path: Path) -> None:
     said = process("status", "--base-dir", sample.base, PYTHONIOENCODING="ascii", PYTHONUTF8="0")
     assert (said.code, said.err) == (0, "")
     assert "Nachttr\\xe4ger" in said.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "kind", "message", "hint"),
+    [
+        (["status", "--base-dir", "nowhere"], 1, "NotFound", "there is no such folder.", "haytham init makes one"),
+        (["status", "--projct", "x"], 2, "Usage", "no such option '--projct'.", 'did you mean "--project"?'),
+        (["stats"], 2, "Usage", "there is no command 'stats'.", 'did you mean "status"?'),
+    ],
+)
+def test_errors_as_json(
+    arguments: list[str], code: int, kind: str, message: str, hint: str, shell: Shell
+) -> None:
+    """Whoever asked for JSON gets errors as JSON too: one form, on standard error, with nothing on standard output."""
+    said = shell(*arguments, "--json")
+    assert (said.code, said.out) == (code, "")
+    assert (said.error["kind"], said.error["exit_code"]) == (kind, code)
+    (problem,) = said.error["problems"]
+    assert problem["message"] == message
+    assert problem["hint"].startswith(hint)
+
+
+def test_bug_and_interrupt_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    """A bug is told to programs with its traceback, an interrupt by its name."""
+    for error, code, kind in ((ZeroDivisionError("x"), 255, "Bug"), (KeyboardInterrupt(), 130, "Interrupted")):
+
+        def run(error: BaseException = error) -> int:
+            raise error
+
+        assert reporting.guarded(run, as_json=True) == code
+        said = Said(code=code, out="", err=capsys.readouterr().err)
+        assert (said.error["kind"], said.error["exit_code"]) == (kind, code)
+        assert ("Traceback" in said.error["problems"][0]["message"]) is (kind == "Bug")
