@@ -170,9 +170,7 @@ def test_ascii_terminal(tmp_path: Path) -> None:
         (["stats"], 2, "Usage", "there is no command 'stats'.", 'did you mean "status"?'),
     ],
 )
-def test_errors_as_json(
-    arguments: list[str], code: int, kind: str, message: str, hint: str, shell: Shell
-) -> None:
+def test_errors_as_json(arguments: list[str], code: int, kind: str, message: str, hint: str, shell: Shell) -> None:
     """Whoever asked for JSON gets errors as JSON too: one form, on standard error, with nothing on standard output."""
     said = shell(*arguments, "--json")
     assert (said.code, said.out) == (code, "")
