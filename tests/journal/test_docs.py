@@ -67,3 +67,17 @@ def _tests(module: str) -> list[str]:
 def test_each_row_has_its_test_and_each_test_its_row(module: str) -> None:
     """What the tables promise is tested under that name, and what is tested stands in the tables."""
     assert sorted(_tests(module)) == sorted(name for place, name in _rows() if place == module)
+
+
+@pytest.mark.parametrize(
+    "order", [(0, 1, 3), (0, 2, 3), (1, 2, 3), (0, 2, 1, 3), (0, 1, 1, 2, 3), (0, 1, 2, 2, 3), (0, 1, 2, 3, 3)]
+)
+def test_verify_finds_entries_that_are_missing_moved_or_doubled(tmp_path: Path, order: tuple[int, ...]) -> None:
+    """What the page says of `verify`: the first part is the head of the file, the others are entries."""
+    journal = Session(tmp_path).journal(1, "writer")
+    for number in range(3):
+        journal.save({"number": number})
+    parts = re.split(rb"(?<=-->\n)", journal.path.read_bytes())[:4]
+    assert (b"".join(parts), journal.verify()) == (journal.path.read_bytes(), [])
+    journal.path.write_bytes(b"".join(parts[place] for place in order))
+    assert len(journal.verify()) == 1

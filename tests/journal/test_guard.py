@@ -354,10 +354,8 @@ def test_cancelled_task_leaves_a_resumable_state(
 def test_default_detectors_watch(journal: Journal, watch: Watch) -> None:
     """Without a monitor of its own a guard uses the default detectors."""
     guard = _guard(journal, watch)
-    for number in range(20):
-        ok = number % 2 == 0 and number < 18
-        if number < 19:
-            guard.step("call", number, ok=ok)
+    for number in range(19):
+        guard.step("call", number, ok=number % 2 == 0 and number < 18)
     with pytest.raises(Halted, match="11 of the last 20 cycles failed, more than 50%"):
         guard.step("call", 19, ok=False)
     assert len(drift.DEFAULT) == 5
