@@ -14,6 +14,7 @@ from haytham.checkpoint.session_queries import SessionQueries
 from haytham.checkpoint.workflow_registry import WorkflowRegistry
 from haytham.domain import checkpoints, instants
 from haytham.domain import outputs as agent_outputs
+from haytham.domain.choices import PhaseStatus
 from haytham.domain.identifiers import check_id, check_line
 from haytham.domain.records import (
     CheckpointRecord,
@@ -65,6 +66,10 @@ class CheckpointManager(SessionQueries, Reviewing):
     def workflow(self, name: str) -> Workflow:
         """Returns a known workflow by its name; raises InvalidInput otherwise."""
         return self._workflows.named(name)
+
+    def workflow_names(self) -> list[str]:
+        """Returns the names of the workflows that are known, sorted."""
+        return self._workflows.names()
 
     # Sessions
 
@@ -153,6 +158,11 @@ class CheckpointManager(SessionQueries, Reviewing):
         with self._access.writing(project_id, session_id) as writer:
             writer.save_checkpoint(writer.phase(phase_num), said)
 
+    def start_phase(self, project_id: str, session_id: str, phase_num: int) -> None:
+        """Notes that a phase begins now; `complete_phase` counts its time from here."""
+        started = instants.text_of(self.clock())
+        self.save_checkpoint(project_id, session_id, phase_num, PhaseStatus.IN_PROGRESS.value, [], started)
+
     def complete_phase(
         self,
         project_id: str,
@@ -169,6 +179,7 @@ class CheckpointManager(SessionQueries, Reviewing):
 
         Each output is a dict with `agent_name` and `output_content`, and what else `save_agent_output` and an agent of
         `save_checkpoint` take. It is quicker than saving one by one, and all of it is there or none.
+        Where no times are given, a phase that `start_phase` began has taken from then until now.
         """
         given = [agent_outputs.split(each) for each in agent_outputs.sequence(outputs)]
         mode = execution_mode or agent_outputs.observed_mode(len(given))
@@ -176,6 +187,7 @@ class CheckpointManager(SessionQueries, Reviewing):
         said = checkpoints.report("completed", agents, started, completed, duration, 0, mode, None)
         with self._access.writing(project_id, session_id) as writer:
             phase = writer.phase(phase_num)
+            said = checkpoints.timed(said, writer.checkpoint_value(phase), writer.instant)
             writer.save_checkpoint(phase, said, [agent_outputs.value(phase, writer.now, **each) for each, _ in given])
 
     def load_checkpoint(self, project_id: str, session_id: str, phase_num: int) -> CheckpointRecord:

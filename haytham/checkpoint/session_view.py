@@ -57,6 +57,11 @@ class SessionView:
         checkpoint = self.store.checkpoint(phase)
         return progress.status_of(checkpoint.value if checkpoint else None)
 
+    def checkpoint_value(self, phase: Phase) -> Value | None:
+        """Returns what the checkpoint of a phase says, or None before there is one."""
+        checkpoint = self.store.checkpoint(phase)
+        return checkpoint.value if checkpoint else None
+
     def existing_checkpoint(self, phase: Phase) -> Document:
         """Returns the checkpoint of a phase; raises NotFound before there is one."""
         return _existing(self.store.checkpoint(phase), phase, "checkpoint")

@@ -34,6 +34,10 @@ class WorkflowRegistry:
         self._known[workflow.name] = workflow
         return workflow.name
 
+    def names(self) -> list[str]:
+        """Returns the names of all workflows, sorted."""
+        return sorted(self._known)
+
     def named(self, name: str) -> Workflow:
         """Returns a workflow; raises InvalidInput if there is none of that name."""
         if not isinstance(name, str) or name not in self._known:

@@ -9,6 +9,12 @@ COMPLETION = "_HAYTHAM_COMPLETE"  # the variable by which a shell asks for the w
 
 COMMANDS = {
     "demo": ("haytham.cli.demo", "Run a scripted session, offline, and show what it leaves"),
+    "init": ("haytham.cli.init", "Make a project for an idea"),
+    "new": ("haytham.cli.new", "Begin a session of a project"),
+    "next": ("haytham.cli.next", "Show the one thing to do next, and why"),
+    "start": ("haytham.cli.start", "Note that a phase begins"),
+    "complete": ("haytham.cli.complete", "Complete a phase with what its agents wrote"),
+    "finish": ("haytham.cli.finish", "End a session and keep its result"),
     "status": ("haytham.cli.status", "Show how far projects and sessions got"),
     "resume": ("haytham.cli.resume", "Show what to do next in a session, and why"),
     "review": ("haytham.cli.review", "Decide about a phase in your editor"),

@@ -56,6 +56,10 @@ def _beginning(incomplete: str, names: list[str]) -> list[CompletionItem]:
     return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 
+mode_option: Decorator = click.option(
+    "--mode", metavar="MODE", help="Execution mode, as the workflow names them [default: the project's]"
+)
+
 PHASE_HELP = """PHASE is its number; without it, the phase at which the session waits for a
 review or, if it waits at none, the only one that is open."""
 

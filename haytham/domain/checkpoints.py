@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 from haytham.domain import instants, numbers, progress, suggestions
@@ -113,6 +114,16 @@ def next_attempt(said: Report, before: Value | None) -> Report:
     used = before["metadata"]["retry_count"]
     is_new = before["metadata"]["status"] == PhaseStatus.REQUIRES_RETRY and said.status in _RUNS
     return replace(said, retry_count=max(said.retry_count, used + is_new))
+
+
+def timed(said: Report, before: Value | None, now: datetime) -> Report:
+    """Fills in the times of a phase that is under way, where the report names none: from its start until now."""
+    started = before["metadata"]["started"] if before else None
+    is_running = before is not None and before["metadata"]["status"] == PhaseStatus.IN_PROGRESS
+    if not is_running or not started or said.started or said.completed or said.duration is not None:
+        return said
+    taken = max(0.0, (now - instants.parse(started, "started")).total_seconds())
+    return replace(said, started=started, completed=instants.text_of(now), duration=taken)
 
 
 def with_status(checkpoint: Value, status: PhaseStatus, error: str | None = None) -> dict[str, Any]:

@@ -65,19 +65,21 @@ class ProjectManager:
         project_id: str,
         workflow_type: str = _DEFAULT_WORKFLOW,
         *,
+        execution_mode: str | None = None,
         review: str | Mapping[int, str] | None = None,
     ) -> SessionStart:
         """Makes a session of a project and returns what it is called.
 
-        Its mode is the project's or, where the workflow has no such mode, the workflow's own default.
+        Without one of its own, its mode is the project's or, where the workflow has no such mode, the workflow's
+        default.
         `review` gives it other review policies than the workflow, as in `create_session`.
         """
         project = self._store(project_id).project().value
         metadata, workflow = project["metadata"], self.sessions.workflow(workflow_type)
-        mode = metadata["execution_mode"] if metadata["execution_mode"] in workflow.modes else workflow.default_mode
+        usual = metadata["execution_mode"] if metadata["execution_mode"] in workflow.modes else workflow.default_mode
         session_id = f"session-{self._new_id()[:12]}"
         folder = self.sessions.create_session(
-            project_id, session_id, metadata["user_id"], workflow_type, mode, review=review
+            project_id, session_id, metadata["user_id"], workflow_type, execution_mode or usual, review=review
         )
         trailers = {"Session": session_id, "Workflow": workflow_type, "Status": "in_progress"}
         note = messages.message(f"Session {session_id} started", trailers=trailers)

@@ -19,6 +19,7 @@ WORK: dict[str, Callable[[Desk], object]] = {
     "CheckpointManager.complete_phase": lambda desk: desk.manager.complete_phase(
         *AT, 2, [{"agent_name": "checker", "output_content": "too early"}]
     ),
+    "CheckpointManager.start_phase": lambda desk: desk.manager.start_phase(*AT, 2),
     "Session.phase": lambda desk: desk.session.phase(2).__enter__(),
     "PhaseRun.__enter__": lambda desk: _started(desk).__enter__(),
     "PhaseRun.__aenter__": lambda desk: asyncio.run(_started(desk).__aenter__()),
@@ -37,6 +38,7 @@ OTHERS = {
         session_ids phases overview validate_session form attempts
         load_checkpoint get_phase_outputs validate_checkpoint save_user_feedback load_feedback get_approved_phases
         review wait_for_review wait_for_review_async on_decision retry_request resume diff journals journal
+        workflow_names
     """,
     "ProjectManager": """
         create_project start_session list_user_projects get_project_status update_user_preferences get_user_preferences
