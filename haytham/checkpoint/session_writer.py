@@ -167,10 +167,10 @@ class SessionWriter(SessionView):
         data = {name: self._text(document, name) for name, document in contents.items()}
         self._keep_edits([*data, *also_commit], carried)
         commit = CommitNote(message=note, author=author) if note else None
-        journals = self._journals(also_commit) if note else ()
+        journals = self._journals([*data, *also_commit]) if note else ()
         self.store.save(data, commit, also_commit=(*also_commit, *journals))
 
-    def _journals(self, names: tuple[str, ...]) -> tuple[str, ...]:
+    def _journals(self, names: Iterable[str]) -> tuple[str, ...]:
         """Returns the journals of the phases that these files belong to: they enter history with them."""
         folders = {name.partition("/")[0] for name in names}
         return tuple(

@@ -79,6 +79,10 @@ class Unreadable(ValueError):  # noqa: N818 - named by what is wrong, as our oth
     """A part of a journal is not in the form in which it was written."""
 
 
+class UnknownVersion(Unreadable):
+    """A journal was written by a Haytham that knows another format."""
+
+
 def header_text(header: Header) -> bytes:
     """Returns the first lines of a journal."""
     fields = {
@@ -101,7 +105,7 @@ def read_header(data: Bytes) -> tuple[Header, int, bytes]:
     if found is None or found[2] != _hash(b"", data[: found.start(2)]):
         raise Unreadable("the first lines are not as they were written")
     if int(found[1]) != VERSION:
-        raise Unreadable(f"it has the format version {int(found[1])}, and this Haytham knows {VERSION}")
+        raise UnknownVersion(f"it has the format version {int(found[1])}, and this Haytham knows {VERSION}")
     fields = dict(_FIELD.findall(data[: found.start()].decode()))
     header = Header(
         session=fields.get("Session", ""),
@@ -160,12 +164,6 @@ def has_entry_behind(data: Bytes, start: int) -> bool:
     """Tells whether anything seems to end behind a point but one last entry: what stands there is no torn tail."""
     first = _ENDING.search(data, start)
     return first is not None and first.end() < len(data)
-
-
-def whole_part(data: bytes) -> bytes:
-    """Returns a journal without the beginning of an entry that is just being written."""
-    ending = data.rfind(b" -->\n")
-    return data[: ending + len(b" -->\n")] if ending >= 0 else b""
 
 
 def read_entry(data: Bytes, place: Place, agent: str, previous: str | None) -> Written:

@@ -5,6 +5,7 @@ What is handed in is copied, and what is read out cannot be changed: a change th
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from types import MappingProxyType
 from typing import Any
 
@@ -74,22 +75,16 @@ class AgentState:
     def __setitem__(self, path: str | Path, value: Any) -> None:
         """Puts a value at a path; raises InvalidInput if it is no JSON data or does not fit there."""
         keys = _path(path)
-        data = copy_of(value, _shown(keys))
-        if len(keys) == 1:
-            check_field(keys[0], data)
-        self._change(Change(Verb.PUT, keys, data))
+        self._checked_change(Change(Verb.PUT, keys, copy_of(value, _shown(keys), len(keys))))
 
     def __delitem__(self, path: str | Path) -> None:
         """Removes what stands at a path; raises KeyError if there is nothing."""
-        self._change(Change(Verb.DROP, _path(path), None))
+        self._checked_change(Change(Verb.DROP, _path(path), None))
 
     def append(self, path: str | Path, value: Any) -> None:
         """Adds a value to the list at a path, which is made if it is missing."""
         keys = _path(path)
-        data = copy_of(value, _shown(keys))
-        if len(keys) == 1:
-            check_field(keys[0], [data])
-        self._change(Change(Verb.ADD, keys, data))
+        self._checked_change(Change(Verb.ADD, keys, copy_of(value, _shown(keys), len(keys) + 1)))
 
     def keep_last(self, path: str | Path, count: int) -> None:
         """Shortens the list at a path to its last items."""
@@ -119,8 +114,9 @@ class AgentState:
     def spend(self, *, tokens: int = 0, cost: float = 0.0) -> None:
         """Adds to the budget that was used."""
         used = self.get("budget", {})
-        total = {"tokens": used.get("tokens", 0) + check_count(tokens, "tokens")}
-        self["budget"] = {**used, **total, "cost": used.get("cost", 0) + check_amount(cost, "cost")}
+        total = check_count(used.get("tokens", 0), "budget.tokens") + check_count(tokens, "tokens")
+        price = check_amount(used.get("cost", 0), "budget.cost") + check_amount(cost, "cost")
+        self["budget"] = {**used, "tokens": total, "cost": price}
 
     # For the journal
 
@@ -153,6 +149,10 @@ class AgentState:
         return state
 
     # Steps
+
+    def _checked_change(self, change: Change) -> None:
+        check_change(self._data, change)
+        self._change(change)
 
     def _change(self, change: Change) -> None:
         before = self._replaced(change)
@@ -217,6 +217,20 @@ def check_field(key: str | int, value: Any) -> None:
             raise InvalidInput(f"{key} is a {type(value).__name__}.", hint=f"{key} is a list.")
         for item in value:
             _check_item(str(key), item)
+
+
+def check_change(state: State, change: Change) -> None:
+    """Raises InvalidInput if a change would leave one of the usual fields in a shape that it should not have."""
+    first, *inner = change.path
+    if not inner and change.verb in {Verb.PUT, Verb.ADD}:
+        check_field(first, change.value if change.verb is Verb.PUT else [change.value])
+    if not inner or first not in _LISTS or not isinstance(inner[0], int):
+        return
+    place = {"item": _copy(found[inner[0]])} if (found := state.get(str(first))) and len(inner) > 1 else {}
+    with suppress(LookupError, TypeError, AttributeError):  # whoever makes the change says so
+        after = state_changes.applied(place, [change._replace(path=("item", *inner[1:]), value=_copy(change.value))])
+        if "item" in after:
+            _check_item(str(first), after["item"])
 
 
 def _check_item(key: str, item: Any) -> None:

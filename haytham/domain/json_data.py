@@ -8,6 +8,7 @@ from haytham.domain.errors import InvalidInput
 from haytham.domain.identifiers import check_text
 
 DEEPEST = 100
+_LONGEST_INTEGER = 4096  # bits; Python itself refuses to write numbers that are much longer
 _HINT = "use None, bool, int, finite float, str, list and dict with str keys."
 
 
@@ -16,13 +17,13 @@ def copy_of(value: object, where: str, depth: int = 0) -> Any:
     kind = type(value)
     if kind is str:
         return check_text(value, where)
-    if value is None or kind is bool or kind is int:
+    if value is None or kind is bool or (isinstance(value, int) and kind is int and _is_short(value)):
         return value
     if isinstance(value, float):
         if not math.isfinite(value):
             raise InvalidInput(f"{where} is {value!r}, which JSON does not know.", hint=_HINT)
         return float(value)
-    if depth == DEEPEST:
+    if depth >= DEEPEST:
         raise InvalidInput(f"{where} is nested more than {DEEPEST} levels deep.", hint="flatten it, or pass text.")
     if isinstance(value, Mapping):
         return {_key(key, where): copy_of(each, f"{where}.{key}", depth + 1) for key, each in value.items()}
@@ -49,13 +50,19 @@ def same(left: object, right: object) -> bool:
 def _key(key: object, where: str) -> str:
     if not isinstance(key, str):
         raise InvalidInput(f"{where} has the key {key!r}, which is not text.", hint=_HINT)
-    return check_text(key, f"a key of {where}")
+    return check_text(str.__str__(key), f"a key of {where}")
 
 
 def _plain(value: object, where: str) -> Any:
     """Returns a member of a subclass of str or int, such as an enum's, as the plain value that it is."""
     if isinstance(value, str):
         return check_text(str.__str__(value), where)
+    if isinstance(value, int) and not _is_short(value):
+        raise InvalidInput(f"{where} is a number of more than {_LONGEST_INTEGER} bits.", hint="pass it as text.")
     if isinstance(value, int):
         return int(value)
     raise InvalidInput(f"{where} is a {type(value).__name__}, which is no JSON data.", hint=_HINT)
+
+
+def _is_short(number: int) -> bool:
+    return number.bit_length() <= _LONGEST_INTEGER

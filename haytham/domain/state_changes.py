@@ -45,6 +45,8 @@ def applied(state: State, changes: Iterable[Change]) -> State:
         for key in path[:-1]:
             place = place[key]
         last = path[-1]
+        if isinstance(place, dict) and not isinstance(last, str):
+            raise TypeError("a dict has no indexes")
         if verb is Verb.PUT:
             place[last] = value
         elif verb is Verb.ADD:

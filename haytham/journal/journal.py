@@ -21,6 +21,7 @@ from haytham.documents.journal_text import Written
 from haytham.domain import due, journal_entry, retention, state_changes
 from haytham.domain.agent_state import AgentState
 from haytham.domain.choices import choose
+from haytham.domain.errors import InvalidInput
 from haytham.domain.instants import Clock
 from haytham.domain.journal_entry import AgentStatus, Entry, EntryKind, Note, check_entry_id
 from haytham.domain.journal_policy import JournalPolicy
@@ -116,10 +117,15 @@ class Journal(JournalView):
         """Goes back to a saved state by a new entry; nothing that was saved goes away. Raises NotFound."""
         with self._mutex:
             target = self._entry(entry)
-            state, self._weight = self._log.state_at(target.id)
-            self._state, self._base = AgentState.restored(state), target.id
             note = journal_entry.note(target.name, EntryKind.RECOVERY, reason=reason, metadata=metadata)
-            return self._append(replace(note, step=target.step))
+            state, weight = self._log.state_at(target.id)
+            before = self._state, self._base, self._weight
+            self._state, self._base, self._weight = AgentState.restored(state), target.id, weight
+            try:
+                return self._append(replace(note, step=target.step))
+            except BaseException:
+                self._state, self._base, self._weight = before
+                raise
 
     def resume(self) -> Entry | None:
         """Goes on from the newest entry, and returns it; None if there is none. Unsaved changes are dropped."""
@@ -152,7 +158,9 @@ class Journal(JournalView):
 
         The branch refers to this journal, so that it costs the same however much there is.
         """
-        return self._siblings.fork(self, self._entry(entry), branch, name)
+        with self._mutex, self._log.changing() as aside:  # or else the entry could go away meanwhile
+            self._report(aside)
+            return self._siblings.fork(self, self._entry(entry), branch, name)
 
     def fork_into(self, journals: "Siblings", branch: str = "", entry: EntryLike | None = None) -> "Journal":
         """Begins a journal of the same agent in another session or phase, with a state of this one."""
@@ -160,11 +168,16 @@ class Journal(JournalView):
         return journals.take_over(self, origin, self.state_at(origin), branch, "fork")
 
     def begin(self, origin: Entry, state: State | None, name: str) -> Entry:
-        """Writes the first entry of a fork: a state, or None for that of an entry in the journal it came from."""
+        """Writes the first entry of a fork: a state, or None for that of an entry in the journal it came from.
+
+        Raises InvalidInput if somebody else began it meanwhile.
+        """
         with self._mutex:
             note = replace(journal_entry.note(name), step=origin.step, metadata=dict(origin.metadata))
             changes = [] if state is None else state_changes.whole(state)
             with self._log.changing():
+                if self._log.size:
+                    raise InvalidInput(f"there is a journal {self.title} already.", hint="choose another branch.")
                 entry = self._written(note, changes, origin.id)
             self._state = None
             return entry

@@ -8,12 +8,13 @@ from typing import Any
 from haytham.documents import schemas
 from haytham.documents.journal_text import Written
 from haytham.domain import state_changes
-from haytham.domain.agent_state import checked_state
+from haytham.domain.agent_state import check_change
 from haytham.domain.errors import HaythamError, InvalidDocument, InvalidInput, Location, Problem
 from haytham.domain.identifiers import check_text
 from haytham.domain.instants import parse
 from haytham.domain.journal_entry import Entry, note
 from haytham.domain.json_data import copy_of
+from haytham.domain.numbers import check_count
 from haytham.domain.state_changes import Change, State, Verb
 from haytham.journal.journal_log import JournalLog
 
@@ -40,10 +41,13 @@ def imported(text: str, log: JournalLog) -> list[Written]:
     last = log.last()
     start = last.number + 1 if last else 1
     found = [_written(each, log.header.agent, start + place) for place, each in enumerate(given)]
-    ids = [each.entry.id for each in found]
-    for place, entry_id in enumerate(ids):
-        if log.index_of(entry_id) is not None or entry_id in ids[:place]:
-            raise InvalidInput(f"entry {entry_id} is in the journal already.", hint="import it into another branch.")
+    seen: set[str] = set()
+    for each in found:
+        if log.index_of(each.entry.id) is not None or each.entry.id in seen:
+            raise InvalidInput(
+                f"entry {each.entry.id} is in the journal already.", hint="import it into another branch."
+            )
+        seen.add(each.entry.id)
     if found and not found[0].is_whole:
         found[0] = replace(found[0], changes=state_changes.whole(_state_after({}, found[0])))
     _check_states(found)
@@ -60,17 +64,20 @@ def _check_states(found: list[Written]) -> None:
             if each.base not in kept:
                 raise InvalidInput(f"entry {each.entry.id} is based on {each.base}, which does not come before it.")
             state = _copied(kept[each.base])
-        state = checked_state(_state_after(state, each)) if each.is_whole else _state_after(state, each)
+        state = _state_after(state, each)
         if each.entry.id in needed:
             kept[each.entry.id] = _copied(state)
 
 
 def _state_after(state: State, written: Written) -> State:
-    fresh = [each._replace(value=_copied(each.value)) for each in written.changes]
     try:
-        return state_changes.applied(state, fresh)
+        for each in written.changes:
+            if each.verb is not Verb.CLEAR:
+                check_change(state, each)
+            state = state_changes.applied(state, [each._replace(value=_copied(each.value))])
     except (LookupError, TypeError, AttributeError) as error:
         raise InvalidInput(f"the changes of entry {written.entry.id} do not fit the state before it.") from error
+    return state
 
 
 def _copied(value: Any) -> Any:
@@ -106,8 +113,20 @@ def _written(value: Mapping[str, Any], agent: str, number: int) -> Written:
         parent=value["parent"],
         succeeded=said.succeeded,
     )
-    changes = [Change(Verb(each["verb"]), tuple(each["path"]), _copied(each["value"])) for each in value["changes"]]
+    changes = [_change(each) for each in value["changes"]]
     return Written(entry=entry, previous=None, base=value["base"], changes=changes)
+
+
+def _change(value: Mapping[str, Any]) -> Change:
+    verb, path, given = Verb(value["verb"]), tuple(value["path"]), value["value"]
+    if not path if verb is Verb.CLEAR else path and isinstance(path[0], str):
+        if verb in {Verb.PUT, Verb.ADD}:
+            return Change(verb, tuple(_copied(key) for key in path), copy_of(given, "value", len(path)))
+        if verb in {Verb.CUT, Verb.SKIP}:
+            return Change(verb, path, check_count(given, verb.value))
+        if given is None:
+            return Change(verb, path, None)
+    raise InvalidInput(f"there is no change {json.dumps(value)[:200]}.", hint="pass what export() returned.")
 
 
 def _parsed(text: object) -> Any:

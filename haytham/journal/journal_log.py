@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from haytham.documents import journal_text
-from haytham.documents.journal_text import Header, Place, Unreadable, Written
+from haytham.documents.journal_text import Header, Place, UnknownVersion, Unreadable, Written
 from haytham.domain import state_changes
 from haytham.domain.errors import DamagedJournal, Location, NotFound
 from haytham.domain.journal_entry import Entry
@@ -45,6 +45,11 @@ class JournalLog:
     def size(self) -> int:
         """How many bytes there are."""
         return len(self._data)
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether the file is there and not empty."""
+        return self._file.fingerprint()[1] > 0
 
     # Reading
 
@@ -263,12 +268,20 @@ class JournalLog:
         """Reads the first lines; if they are unfinished, nothing is whole."""
         try:
             found, self._end, self._hash = journal_text.read_header(self._data)
+        except UnknownVersion as error:
+            raise self._foreign(str(error)) from error
         except Unreadable:
             return
-        self._first_hash = self._hash
         if (found.agent, found.branch) != (self.header.agent, self.header.branch):
-            raise self.damage(0, f"it is the journal of {found.title}")
+            raise self._foreign(f"it is the journal of {found.title}")
+        self._first_hash = self._hash
         self.header = found
+
+    def _foreign(self, what: str) -> DamagedJournal:
+        """Returns the error for a file that is none of ours, which is not to be believed the next time either."""
+        error = self.damage(0, what)
+        self.forget()
+        return error
 
 
 def _hash_of(data: bytes) -> bytes:

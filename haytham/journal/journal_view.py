@@ -60,6 +60,11 @@ class JournalView:
         """The id of the session."""
         return self._log.header.session
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether anything was written yet."""
+        return self._log.has_begun
+
     # Finding
 
     def __len__(self) -> int:

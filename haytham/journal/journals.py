@@ -119,9 +119,9 @@ class Journals:
 
     def _begun(self, header: Header, origin: Entry, state: State | None, name: str) -> Journal:
         self._check_free(header.title)
-        if header.title in self.titles():
-            raise InvalidInput(f"there is a journal {header.title} already.", hint="choose another branch.")
         journal = self._opened(header)
+        if journal.has_begun:  # before its lock is asked for, which may be held here
+            raise InvalidInput(f"there is a journal {header.title} already.", hint="choose another branch.")
         journal.begin(origin, state, name)
         return journal
 

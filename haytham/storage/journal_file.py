@@ -63,8 +63,9 @@ class JournalFile:
             try:
                 yield
             finally:
-                with suppress(OSError):
-                    fcntl.flock(descriptor, fcntl.LOCK_UN)
+                if self._descriptor == descriptor:  # it is closed already otherwise, and may be another file's by now
+                    with suppress(OSError):
+                        fcntl.flock(descriptor, fcntl.LOCK_UN)
 
     def append(self, data: bytes, end: int, acknowledges: bytes) -> Fingerprint:
         """Adds bytes durably at the end, which must be where the caller thinks; call it while holding the lock.
@@ -140,11 +141,16 @@ class JournalFile:
         """Forgets durably what was acknowledged, before the entries that it names go away on purpose."""
         if self._note.exists():
             files.write_whole(self._note, b"\n")
-            if self._note_descriptor is not None:
-                os.close(self._note_descriptor)
-                self._note_descriptor = None
+            self._close_note()
+
+    def _close_note(self) -> None:
+        if self._note_descriptor is not None:
+            os.close(self._note_descriptor)
+            self._note_descriptor = None
 
     def _acknowledge(self, entry_hash: bytes) -> None:
+        if self._note_descriptor is not None and not os.fstat(self._note_descriptor).st_nlink:
+            self._close_note()  # somebody replaced it
         if self._note_descriptor is None:
             files.make_folder(self._note.parent)
             flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
