@@ -84,22 +84,28 @@ def write_temporary(path: Path, data: bytes) -> Path:
         return temporaries.pop(path)
 
 
-def replace_under_lock(temporary: Path, path: Path, is_current: Callable[[], bool]) -> bool:
+def replace_under_lock(
+    temporary: Path, path: Path, is_current: Callable[[], bool], newer: Callable[[], Path] | None = None
+) -> bool:
     """Moves a temporary file into a place that git guards by a file named `.lock` beside it.
 
-    Returns False, and changes nothing, if somebody else holds that lock or `is_current` says no.
+    If `is_current` says no, `newer` makes another temporary file to move instead, while nobody can change the place.
+    Returns False, and changes nothing, if there is none, or if somebody else holds the lock.
     The lock is a hard link to the temporary file, so that `sweep_lock` can tell ours from git's.
     """
     lock = _lock_of(path)
-    with translating(), _removing([temporary]):
+    temporaries = [temporary]
+    with translating(), _removing(temporaries):
         try:
             os.link(temporary, lock)
         except FileExistsError:
             return False
         try:
             if not is_current():
-                return False
-            temporary.replace(path)
+                if newer is None:
+                    return False
+                temporaries.append(newer())
+            temporaries[-1].replace(path)
         finally:
             lock.unlink(missing_ok=True)
     return True

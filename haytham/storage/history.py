@@ -4,16 +4,16 @@ Only the paths it is given are committed; a person's staged changes, branch and 
 No hook, no filter and no program of the repository is ever run, and no repository is ever searched for upwards.
 """
 
-import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from haytham.domain.errors import BrokenRepository, Conflict, HaythamError, Location, StorageFailure
-from haytham.storage import files, git_index, git_objects
+from haytham.domain.errors import BrokenRepository, HaythamError, Location, StorageFailure
+from haytham.storage import branches, files, git_index, git_objects
+from haytham.storage.branches import Prepared
 from haytham.storage.git_objects import BLOB, FILE_MODE, FOLDER_MODE, GitObject
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 _STALE_LOCK = 600.0  # seconds; git holds a lock for moments
 _KEEP = ".keep"  # git's own mark on a pack that gc leaves alone
 _OURS = b"haytham"
-_PATIENCE = 2.0  # seconds to wait for a git command of the user's that is just now at work
 
 Entries = dict[str, tuple[int, str]]
 
@@ -48,16 +47,6 @@ class Entry:
     subject: str
     body: str
     trailers: Mapping[str, str]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Prepared:
-    """A commit that is built but not yet part of history; `files` hold its objects."""
-
-    commit: str
-    base: str | None
-    files: Mapping[Path, bytes]
-    changes: Mapping[str, bytes | None]
 
 
 class History:
@@ -131,7 +120,7 @@ class History:
                 for commit in repository.walk(head):
                     yield _entry(commit)
 
-    def prepare(self, changes: Mapping[str, bytes | None], message: str, author: Person, when: datetime) -> "Prepared":
+    def prepare(self, changes: Mapping[str, bytes | None], message: str, author: Person, when: datetime) -> Prepared:
         """Builds the commit of these files and nothing else; None as bytes removes a file.
 
         Its files have to be written, durably, before `publish` makes it the newest commit.
@@ -148,20 +137,33 @@ class History:
         packed = {folder / f"{pack.name}.pack": pack.data, folder / f"{pack.name}.idx": pack.index}
         return Prepared(commit=commit.id, base=base, files=packed, changes=changes)
 
-    def publish(self, prepared: "Prepared") -> None:
-        """Makes a prepared commit the newest one, durably; raises Conflict if somebody else committed meanwhile."""
-        self._verify(prepared)
-        with self.opened() as repository:
-            self._move_ref(repository, prepared.base, prepared.commit)
-            self._verify_ref(repository, prepared.commit)
-        self.refresh_index(prepared.changes)
-        self.release(prepared)
+    def publish(self, prepared: Prepared, again: Callable[[], Prepared] | None = None) -> str:
+        """Makes a prepared commit the newest one, durably, and returns its id.
 
-    def hold(self, prepared: "Prepared") -> None:
+        If somebody else committed meanwhile, `again` prepares it on top of theirs, with its files written, while git
+        has to wait; without it, Conflict is raised.
+        """
+        self._verify(prepared)
+
+        def on_top() -> Prepared:
+            newer = again() if again else prepared
+            self._verify(newer)
+            return newer
+
+        with self.opened() as repository:
+            ref = self.git_folder / self._ref
+            published = branches.advance(ref, prepared, lambda: self._head_id(repository), on_top if again else None)
+            self._verify_ref(repository, published.commit)
+        self.refresh_index(published.changes)
+        self.release(prepared)
+        self.release(published)
+        return published.commit
+
+    def hold(self, prepared: Prepared) -> None:
         """Keeps `git gc` off the pack of a commit that no branch leads to yet; call it before its files are written."""
         files.write_line(_keep_of(prepared), _OURS)
 
-    def release(self, prepared: "Prepared") -> None:
+    def release(self, prepared: Prepared) -> None:
         """Lets `git gc` have the pack again."""
         files.remove(_keep_of(prepared))
 
@@ -205,41 +207,7 @@ class History:
             objects[made.id] = made
         return made.id
 
-    def _move_ref(self, repository: "pygit2.Repository", base: str | None, commit: str) -> None:
-        ref, data = self.git_folder / self._ref, f"{commit}\n".encode()
-        deadline = time.monotonic() + _PATIENCE
-        while True:
-            if self._replaced(repository, ref, data, base):
-                return
-            if self._head_id(repository) != base:
-                raise Conflict(
-                    f"someone else committed to {self.branch} meanwhile; nothing was committed.",
-                    location=Location(path=str(self.folder)),
-                    hint="repeat the call.",
-                )
-            if time.monotonic() > deadline:
-                raise BrokenRepository(
-                    f"git's own lock on {self.branch} does not go away; nothing was committed.",
-                    location=Location(path=f"{ref}.lock"),
-                    hint="if no git command is running in this folder, remove that file and repeat the call.",
-                )
-            time.sleep(0.01)
-
-    def _replaced(self, repository: "pygit2.Repository", ref: Path, data: bytes, base: str | None) -> bool:
-        """Tries once to move the branch; git itself may remove the folder of a branch while it packs it."""
-        files.make_folder(ref.parent)
-        try:
-            temporary = files.write_temporary(ref, data)
-            if not files.replace_under_lock(temporary, ref, lambda: self._head_id(repository) == base):
-                return False
-            files.flush_folder(ref.parent)
-        except StorageFailure:
-            if ref.parent.is_dir():
-                raise
-            return False
-        return True
-
-    def _verify(self, prepared: "Prepared") -> None:
+    def _verify(self, prepared: Prepared) -> None:
         """Reads back what was written: a full disk has been seen to report success."""
         for path, data in prepared.files.items():
             if files.read_bytes(path) != data:

@@ -15,8 +15,9 @@ from typing import Any
 from haytham.documents.document import Document
 from haytham.documents.reader import read
 from haytham.domain import instants
-from haytham.domain.errors import BrokenRepository, Conflict, Location
+from haytham.domain.errors import BrokenRepository, Location
 from haytham.storage import files, folders, locks, seals, swaps
+from haytham.storage.branches import Prepared
 from haytham.storage.history import History, Person, blob_id
 
 RESCUED = ".rescued-"
@@ -24,7 +25,6 @@ RESCUED = ".rescued-"
 _NOTE = "haytham.written"
 _SEAL = "haytham.seal"
 _LOOKED_AT = ("HEAD", "packed-refs", "objects/pack", _NOTE)
-_TRIES = 5
 HAYTHAM = Person(name="Haytham", email="haytham@localhost")
 
 
@@ -171,26 +171,25 @@ class Store:
         coming: Mapping[Path, bytes],
     ) -> str:
         """Flushes the documents and the pack of their commit together, then moves the branch to it."""
-        prepared = self.history.prepare(changes, note.message, note.author, self._clock())
-        self.history.hold(prepared)
+        prepared = self._prepared(changes, note)
         try:
             files.write({**paths, **prepared.files}, expected, self._held, first=coming)
         except BaseException:
             self.history.release(prepared)
             raise
         self._read.update(changes)
-        for _ in range(_TRIES):
-            try:
-                self.history.publish(prepared)
-            except Conflict:  # a person committed just now: ours goes on top
-                self.history.release(prepared)
-                prepared = self.history.prepare(changes, note.message, note.author, self._clock())
-                self.history.hold(prepared)
-                files.write(prepared.files)
-            else:
-                return prepared.commit
-        self.history.publish(prepared)
-        return prepared.commit
+
+        def on_top() -> Prepared:  # of what a person committed just now
+            again = self._prepared(changes, note)
+            files.write(again.files)
+            return again
+
+        return self.history.publish(prepared, on_top)
+
+    def _prepared(self, changes: Mapping[str, bytes | None], note: CommitNote) -> Prepared:
+        prepared = self.history.prepare(changes, note.message, note.author, self._clock())
+        self.history.hold(prepared)
+        return prepared
 
     def edited_by_hand(self, names: list[str]) -> list[str]:
         """Returns those files that hold neither what was committed nor what we wrote ourselves."""

@@ -9,6 +9,7 @@ import pytest
 
 from haytham import BrokenRepository, Conflict
 from haytham.storage import files, history
+from haytham.storage.branches import Prepared
 from haytham.storage.history import History, Person, blob_id
 from tests.evidence import START, git, git_environment, is_sound, snapshot
 
@@ -318,3 +319,23 @@ def test_history_module_reads_no_environment(repository: History, monkeypatch: p
     assert prepared.commit == repository.head()
     assert before == snapshot(elsewhere)
     assert history.blob_id(b"1") == repository.blob_ids(["a.md"])["a.md"]
+
+
+def test_commit_that_came_between_is_built_upon(repository: History) -> None:
+    """A commit that is prepared anew goes on top of somebody else's, while git's own lock is held."""
+    _commit(repository, a_md=b"1")
+    prepared = repository.prepare({"a.md": b"ours"}, "ours\n", AUTHOR, START)
+    files.write(prepared.files)
+    git(repository.folder, "commit", "-q", "--allow-empty", "-m", "theirs")
+    locks: list[bool] = []
+
+    def again() -> Prepared:
+        locks.append((repository.git_folder / f"refs/heads/{repository.branch}.lock").exists())
+        newer = repository.prepare({"a.md": b"ours"}, "ours\n", AUTHOR, START)
+        files.write(newer.files)
+        return newer
+
+    assert repository.publish(prepared, again) == repository.head()
+    assert locks == [True]
+    assert git(repository.folder, "log", "--format=%s", "-2").split() == ["ours", "theirs"]
+    assert is_sound(repository.folder)
