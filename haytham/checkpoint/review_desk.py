@@ -120,9 +120,7 @@ def _matter(writer: SessionWriter, phase: Phase) -> Action | str | None:
         return MISSING if status is PhaseStatus.COMPLETED else None
     action = reviews.action_of(feedback.value)
     is_current = reviews.is_about(feedback.value, phase, writer.content(phase))
-    name = name_in(phase, layout.FEEDBACK_FILE)
-    is_unsigned = feedback.value["review"]["timestamp"] is None  # also if its reviewer committed it with git
-    is_new = action is not None and (is_unsigned or bool(writer.store.edited_by_hand([name])))
+    is_new = writer.is_new(phase)
     if is_new and (is_current or action is not Action.APPROVED):
         return action
     if status is not PhaseStatus.COMPLETED:

@@ -8,7 +8,7 @@ from typing import Any
 
 from haytham.documents.document import Document
 from haytham.documents.reader import read
-from haytham.domain import instants, progress, reviewers, reviews, staleness
+from haytham.domain import checkpoints, instants, progress, reviewers, reviews, staleness
 from haytham.domain.choices import PhaseStatus, ReviewPolicy
 from haytham.domain.content import Content
 from haytham.domain.errors import GateClosed, InvalidInput, Location, NotFound
@@ -106,9 +106,34 @@ class SessionView:
         """
         decisions = self.decisions(phase)
         status = self.status(phase)
-        if status not in {PhaseStatus.COMPLETED, PhaseStatus.PENDING}:
+        if status not in {PhaseStatus.COMPLETED, PhaseStatus.PENDING} and not self._is_taken_back(phase):
             return f"the phase to be completed; it is {status}"
         return reviews.missing(phase.approvals, decisions, self.instant)
+
+    def is_new(self, phase: Phase) -> bool:
+        """Tells whether somebody decided in the form of a phase and nobody has taken it in yet."""
+        feedback = self.store.feedback(phase)
+        if feedback is None or reviews.action_of(feedback.value) is None:
+            return False
+        is_unsigned = feedback.value["review"]["timestamp"] is None  # also if its reviewer committed it with git
+        return is_unsigned or bool(self.store.edited_by_hand([name_in(phase, layout.FEEDBACK_FILE)]))
+
+    def _is_taken_back(self, phase: Phase) -> bool:
+        """Tells whether a phase was sent back and the form now says otherwise: that will complete it."""
+        checkpoint = self.store.checkpoint(phase)
+        return checkpoint is not None and checkpoints.is_sent_back(checkpoint.value) and self.is_new(phase)
+
+    def check_attempt(self, phase: Phase) -> None:
+        """Raises GateClosed if the attempts at a phase are used up: then a person has to say how it goes on."""
+        checkpoint = self.store.checkpoint(phase)
+        used = self.retries_used(phase)
+        if checkpoint is None or not checkpoints.is_exhausted(checkpoint.value) or used < self.workflow.max_retries:
+            return
+        raise GateClosed(
+            f"phase {phase.number} {phase.name} has used up its attempts: {used} retries.",
+            location=Location(path=str(self.store.path(name_in(phase, layout.FEEDBACK_FILE)))),
+            hint=f"approve or skip it in that file, or raise max_retries in the session's {layout.WORKFLOW_FILE}.",
+        )
 
     def check_gate(self, phase: Phase) -> None:
         """Raises GateClosed if a phase before this one requires a review that is missing."""

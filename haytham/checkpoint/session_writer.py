@@ -40,6 +40,7 @@ class SessionWriter(SessionView):
             self.check_skip(phase)
         elif said.status is not PhaseStatus.PENDING:
             self.check_gate(phase)
+            self.check_attempt(phase)
         value = checkpoints.value(
             phase,
             self._with_known_tokens(phase, checkpoints.next_attempt(said, before.value if before else None)),
@@ -73,6 +74,7 @@ class SessionWriter(SessionView):
         """Records what an agent produced; enters history with its phase, or at once if that is already recorded."""
         agent = value["metadata"]["agent"]
         self.check_gate(phase)
+        self.check_attempt(phase)
         name = name_in(phase, f"{agent}.md")
         document = self._output_document(phase, value)
         checkpoint = self.store.checkpoint(phase)
@@ -201,16 +203,15 @@ class SessionWriter(SessionView):
     def _after_decision(self, phase: Phase, checkpoint: Value, decided: Value) -> Value | None:
         """Returns the checkpoint as a decision leaves it, or None if the decision leaves it as it is."""
         action = reviews.action_of(decided)
-        if action is Action.APPROVED:
-            return None
+        if action is Action.APPROVED:  # of what was sent back: a change of mind
+            is_about_it = checkpoints.is_sent_back(checkpoint) and reviews.is_about(decided, phase, self.content(phase))
+            is_enough = is_about_it and not self._lacks(phase, decided)
+            return checkpoints.with_status(checkpoint, PhaseStatus.COMPLETED) if is_enough else None
         if action is Action.SKIP_PHASE:
             return None if self._lacks(phase, decided) else checkpoints.with_status(checkpoint, PhaseStatus.SKIPPED)
-        used = checkpoint["metadata"]["retry_count"]
-        if action is Action.RETRY_WITH_CHANGES and used < self.workflow.max_retries:
+        if action is Action.RETRY_WITH_CHANGES and checkpoint["metadata"]["retry_count"] < self.workflow.max_retries:
             return checkpoints.with_status(checkpoint, PhaseStatus.REQUIRES_RETRY)
-        if progress.status_of(checkpoint) is PhaseStatus.FAILED:
-            return None
-        return checkpoints.with_status(checkpoint, PhaseStatus.FAILED, f"max_retries_exceeded: {used} retries")
+        return checkpoints.exhausted(checkpoint)
 
     def _lacks(self, phase: Phase, decided: Value) -> bool:
         """Tells whether more people have to agree before this decision about a phase has an effect."""

@@ -112,7 +112,7 @@ def next_attempt(said: Report, before: Value | None) -> Report:
     if before is None:
         return said
     used = before["metadata"]["retry_count"]
-    is_new = before["metadata"]["status"] == PhaseStatus.REQUIRES_RETRY and said.status in _RUNS
+    is_new = said.status in _RUNS and is_sent_back(before)
     return replace(said, retry_count=max(said.retry_count, used + is_new))
 
 
@@ -126,10 +126,33 @@ def timed(said: Report, before: Value | None, now: datetime) -> Report:
     return replace(said, started=started, completed=instants.text_of(now), duration=taken)
 
 
-def with_status(checkpoint: Value, status: PhaseStatus, error: str | None = None) -> dict[str, Any]:
-    """Returns a checkpoint in another status, with an error added if there is one."""
+def is_sent_back(checkpoint: Value) -> bool:
+    """Tells whether a reviewer, or an orchestrator, asked for another attempt, be there one left or not."""
+    return checkpoint["metadata"]["status"] == PhaseStatus.REQUIRES_RETRY or is_exhausted(checkpoint)
+
+
+def is_exhausted(checkpoint: Value) -> bool:
+    """Tells whether a phase failed because it was sent back once more than it may be tried again."""
+    is_failed = checkpoint["metadata"]["status"] == PhaseStatus.FAILED
+    return is_failed and _exhaustion(checkpoint) in checkpoint.get("errors", ())
+
+
+def with_status(checkpoint: Value, status: PhaseStatus) -> dict[str, Any]:
+    """Returns a checkpoint in another status; what its attempts had to do with the old one is forgotten."""
     changed = {**checkpoint, "metadata": {**checkpoint["metadata"], "status": status.value}}
-    return changed if error is None else {**changed, "errors": [*checkpoint.get("errors", ()), error]}
+    errors = [each for each in checkpoint.get("errors", ()) if each != _exhaustion(checkpoint)]
+    changed.pop("errors", None)
+    return {**changed, "errors": errors} if errors else changed
+
+
+def exhausted(checkpoint: Value) -> dict[str, Any]:
+    """Returns a checkpoint that has failed because its attempts are used up, and says so."""
+    failed = with_status(checkpoint, PhaseStatus.FAILED)
+    return {**failed, "errors": [*failed.get("errors", ()), _exhaustion(checkpoint)]}
+
+
+def _exhaustion(checkpoint: Value) -> str:
+    return f"max_retries_exceeded: {checkpoint['metadata']['retry_count']} retries"
 
 
 def record(checkpoint: Value) -> CheckpointRecord:

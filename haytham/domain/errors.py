@@ -7,7 +7,7 @@
     │   └── InvalidDocument                      a document cannot be understood; has every problem
     ├── NotFound            (FileNotFoundError)  no such project, session, phase or document
     ├── Conflict                                 somebody else changed it first
-    ├── GateClosed                               a review that is required is missing
+    ├── GateClosed                               a person has to decide before this may be done
     ├── ReviewTimeout       (TimeoutError)       nobody decided in time
     ├── Locked              (TimeoutError)       another process holds the session
     ├── Halted                                   an agent was stopped by its guard; its state is saved
@@ -114,7 +114,7 @@ class Conflict(HaythamError):  # noqa: N818
 
 
 class GateClosed(HaythamError):  # noqa: N818
-    """A required review is missing, so the next phase may not start."""
+    """A person has to decide first: a required review is missing, or the attempts at a phase are used up."""
 
 
 class ReviewTimeout(HaythamError, TimeoutError):  # noqa: N818

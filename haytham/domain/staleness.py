@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from haytham.domain import progress
+from haytham.domain.checkpoints import is_exhausted
 from haytham.domain.choices import PhaseStatus
 from haytham.domain.workflow import Phase
 
@@ -64,6 +65,8 @@ def plan(
             steps.append(Step(phase=phase, action=RUN, reason="it has not run yet"))
         elif status is PhaseStatus.IN_PROGRESS:
             steps.append(Step(phase=phase, action=RUN_AGAIN, reason="it was started and has not ended"))
+        elif checkpoint and is_exhausted(checkpoint):
+            steps.append(Step(phase=phase, action=REVIEW, reason=_failure(checkpoint)))
         elif status is PhaseStatus.FAILED:
             steps.append(Step(phase=phase, action=RUN_AGAIN, reason=_failure(checkpoint or {})))
         elif phase.number in stale:

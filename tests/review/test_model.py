@@ -2,8 +2,9 @@
 
 The rules, in full: an approval holds for the content it was given for; a phase is approved if it is completed (or was
 never reported), nobody's decision about its present content is anything but an approval, and as many people as it
-asks for, in the roles it asks for, approved within the time that approvals hold. Behind a required phase that is
-neither approved nor skipped, nothing is written.
+asks for, in the roles it asks for, approved within the time that approvals hold. Whoever sent a phase back may change
+their mind: approved, it is completed again. Behind a required phase that is neither approved nor skipped, and in one
+that was sent back once too often, nothing is written.
 
 A crash leaves open how much of an operation happened; then the model holds all worlds that there may be, until it
 sees which one it is.
@@ -65,6 +66,7 @@ class Model:
     retries: int = 0
     decisions: dict[str, Decision] = field(default_factory=dict)
     in_form: str | None = None  # whose decision stands in the form
+    is_exhausted: bool = False  # sent back once too often
 
     @property
     def is_single(self) -> bool:
@@ -104,10 +106,14 @@ class Model:
     def follow(self, decision: Decision, now: datetime) -> None:
         """Does what follows from a decision, if the phase has been reported at all."""
         if self.status != "pending" and decision.action == "skip_phase":
-            is_agreed = self.is_single or self.lacks_nothing(now, "skip_phase")
-            self.status = "skipped" if is_agreed else self.status
+            if self.is_single or self.lacks_nothing(now, "skip_phase"):
+                self.status, self.is_exhausted = "skipped", False
+        elif decision.action == "approved" and (self.status == "requires_retry" or self.is_exhausted):
+            if self.lacks_nothing(now):
+                self.status, self.is_exhausted = "completed", False
         elif self.status != "pending" and decision.action == "retry_with_changes":
-            self.status = "requires_retry" if self.retries < MAX_RETRIES else "failed"
+            self.is_exhausted = self.retries >= MAX_RETRIES
+            self.status = "failed" if self.is_exhausted else "requires_retry"
             for each in self.decisions.values():
                 each.is_last = each.is_last or (each == decision and self.status == "failed")
 
@@ -332,7 +338,7 @@ class Reviews(RuleBasedStateMachine):
         if len(self.worlds) > 1:
             self._look()
         now = self.desk.clock.present
-        is_open = {all(_passes(world[n], now) for n in (1, 2) if n < phase) for world in self.worlds}
+        is_open = {_may_run(world, phase, now) for world in self.worlds}
         if is_open == {True}:
             self._do(phase, operation, steps, kill=kill)
             return
@@ -340,7 +346,7 @@ class Reviews(RuleBasedStateMachine):
             operation(self.desk)
         except GateClosed:
             assert False in is_open
-            self.worlds = [w for w in self.worlds if not all(_passes(w[n], now) for n in (1, 2) if n < phase)]
+            self.worlds = [world for world in self.worlds if not _may_run(world, phase, now)]
             return
         raise AssertionError(f"phase {phase} went through a closed gate: {self.worlds}")
 
@@ -370,6 +376,10 @@ class Reviews(RuleBasedStateMachine):
         time.sleep(random.uniform(0, 0.02))
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
+
+
+def _may_run(world: World, phase: int, now: datetime) -> bool:
+    return all(_passes(world[n], now) for n in (1, 2) if n < phase) and not world[phase].is_exhausted
 
 
 def _passes(model: Model, now: datetime) -> bool:
