@@ -53,5 +53,5 @@ def _texts(view: SessionView, phase: Phase, commit: str) -> dict[str, str]:
 
 def _outputs(view: SessionView, phase: Phase, commit: str) -> dict[str, bytes]:
     names = view.store.history.names(phase.folder, commit)
-    chosen = [name for name in names if view.store.is_output(name)]
-    return {name: view.store.history.read(name_in(phase, name), commit) or b"" for name in chosen}
+    found = {name: view.store.history.read(name_in(phase, name), commit) or b"" for name in names}
+    return {name: data for name, data in found.items() if view.store.is_output(phase, name, data)}

@@ -6,6 +6,7 @@ from haytham.domain import checkpoints, reviews
 from haytham.domain.errors import InvalidInput, Problem
 from haytham.domain.records import PhaseOverview, ReviewRecord, SessionOverview, SessionState
 from haytham.domain.workflow import Phase
+from haytham.storage.session_store import name_in
 
 UNREADABLE = "unreadable"
 
@@ -24,6 +25,7 @@ def of(view: SessionView, state: SessionState) -> SessionOverview:
     return SessionOverview(
         **state,
         rescued_files=view.store.rescued(),
+        own_files=[name_in(phase, name) for phase in view.phases for name in view.store.own_texts(phase)],
         phases=phases,
         problems=[problem.record() for problem in problems],
     )

@@ -36,10 +36,8 @@ def edited_files(view: SessionView) -> list[str]:
     """Returns the documents that a person changed and nobody committed yet."""
     store = view.store
     present = [name for phase in view.phases for name in store.files_of(phase)]
-    committed = [
-        name_in(p, name) for p in view.phases for name in store.history.names(p.folder) if store.is_output(name)
-    ]
-    return store.edited_by_hand(list(dict.fromkeys([layout.MANIFEST_FILE, *present, *committed])))
+    texts = [name for phase in view.phases for name in store.known_texts(phase)]
+    return store.edited_by_hand(list(dict.fromkeys([layout.MANIFEST_FILE, layout.WORKFLOW_FILE, *present, *texts])))
 
 
 def _unfinished(writer: SessionWriter) -> list[Phase]:

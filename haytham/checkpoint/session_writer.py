@@ -117,15 +117,14 @@ class SessionWriter(SessionView):
         contents[name] = before.replaced(value) if before else Document(kind="user_feedback", value=value)
         if changed and checkpoint:
             contents[name_in(phase, layout.CHECKPOINT_FILE)] = checkpoint.replaced(changed[phase.number])
-        outputs = tuple(name_in(phase, each) for each in self.store.output_names(phase))
-        self._save(contents, changed, note, outputs, author, carried=(name,) if in_the_form else ())
+        texts = tuple(self.store.known_texts(phase))
+        self._save(contents, changed, note, texts, author, carried=(name,) if in_the_form else ())
 
     def reissue_form(self, phase: Phase, why: str) -> None:
         """Writes the form anew for content that changed, with what was decided about the old one noted in it."""
         content = self.content(phase)
         contents = self._form(phase, content, self.retries_used(phase), why, anew=True)
-        outputs = [name_in(phase, name) for name in self.store.output_names(phase)]
-        self.commit_edits(self.store.edited_by_hand(outputs), phase)
+        self.commit_edits(self.store.edited_by_hand(self.store.known_texts(phase)), phase)
         if contents:
             self._save(contents, {}, messages.form(phase, content.hash, why))
 
@@ -167,7 +166,8 @@ class SessionWriter(SessionView):
         carried: tuple[str, ...] = (),
     ) -> None:
         data = {name: self._text(document, name) for name, document in contents.items()}
-        self._keep_edits([*data, *also_commit], carried)
+        ours = [*data, layout.WORKFLOW_FILE] if note else list(data)
+        self._keep_edits([*(name for name in ours if self.store.bytes_of(name) is not None), *also_commit], carried)
         commit = CommitNote(message=note, author=author) if note else None
         journals = self._journals([*data, *also_commit]) if note else ()
         self.store.save(data, commit, also_commit=(*also_commit, *journals))
@@ -184,8 +184,7 @@ class SessionWriter(SessionView):
 
         A file that is carried over needs none of that if it is in our own form: then nothing of it goes away.
         """
-        existing = [name for name in names if self.store.bytes_of(name) is not None]
-        edited = self.store.edited_by_hand(existing)
+        edited = self.store.edited_by_hand(names)
         lost = [name for name in edited if name not in carried or not self._is_canonical(name)]
         self.commit_edits(lost)
 
@@ -281,7 +280,7 @@ class SessionWriter(SessionView):
         return fingerprint.of(data)
 
     def _outputs_of(self, phase: Phase) -> tuple[str, ...]:
-        names = [name_in(phase, name) for name in self.store.output_names(phase)]
+        names = self.store.known_texts(phase)
         own = name_in(phase, layout.FEEDBACK_FILE)
         return tuple([*names, own] if self.store.path(own).exists() else names)
 

@@ -138,6 +138,7 @@ def _outlook(session: SessionOverview) -> list[tuple[str, "str | Text"]]:
         *_labelled("Void", voids),
         *_labelled("Stale", stale),
         *_labelled("Edited", [f"{name} (not committed)" for name in session["edited_files"]]),
+        *_labelled("Own", [f"{name} (no output, not reviewed)" for name in session["own_files"]]),
         *_labelled("Rescued", session["rescued_files"]),
         *_labelled("Recovered", session["recovered"]),
     ]

@@ -87,6 +87,7 @@ class SessionOverview(SessionState):
     """What `overview` returns: the session with its phases, and the forms that cannot be understood as problems."""
 
     rescued_files: list[str]
+    own_files: list[str]
     phases: list[PhaseOverview]
     problems: list[ProblemRecord]
 

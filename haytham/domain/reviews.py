@@ -279,7 +279,7 @@ def _previous(before: Value, why: str | None) -> dict[str, Any]:
     previous: dict[str, Any] = {
         "attempt": before["subject"]["attempt"],
         "decision": str(action_of(before)),
-        "reviewer": before["review"]["reviewer"],
+        "reviewer": reviewers.name_in(before),
         "timestamp": before["review"]["timestamp"],
         "void_because": why,
     }

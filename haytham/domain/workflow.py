@@ -54,6 +54,12 @@ class Workflow:
     source: str
     journal: JournalPolicy = field(default_factory=JournalPolicy)
 
+    @property
+    def agents(self) -> frozenset[str]:
+        """The agents of all phases in all modes."""
+        groups = [each for phase in self.phases for each in (phase.agents, *phase.agents_by_mode.values())]
+        return frozenset(name for group in groups for name in group)
+
     def phases_in(self, mode: str) -> tuple[Phase, ...]:
         """Returns the phases of a mode in their order; raises InvalidInput for an unknown mode."""
         self.check_mode(mode)

@@ -13,11 +13,14 @@ from haytham.documents.document import Document
 from haytham.documents.reader import read
 from haytham.domain import content, instants, reviewers
 from haytham.domain.content import Content
-from haytham.domain.errors import BrokenRepository, Location, NotFound
+from haytham.domain.errors import BrokenRepository, InvalidInput, Location, NotFound
 from haytham.domain.reviewers import Reviewer
 from haytham.domain.workflow import Phase, Workflow
 from haytham.storage import files, layout
 from haytham.storage.store import RESCUED, Store
+
+_MARK = b"<!-- haytham agent_output v"
+_HEAD = 2000  # bytes; the mark is in the second line, below whatever a person may have put there
 
 
 class SessionStore(Store):
@@ -61,12 +64,37 @@ class SessionStore(Store):
 
     def output_names(self, phase: Phase) -> list[str]:
         """Returns the names of the agent outputs in a phase's folder, sorted."""
-        return [name for name in files.names_in(self.path(phase.folder)) if self.is_output(name)]
+        return [name for name in self._texts_in(phase) if self.is_output(phase, name, self._found(phase, name))]
 
-    @staticmethod
-    def is_output(name: str) -> bool:
-        """Tells whether a file in a phase's folder is an agent's output."""
-        return name.endswith(".md") and name not in layout.OWN_FILES
+    def own_texts(self, phase: Phase) -> list[str]:
+        """Returns the names of the markdown files in a phase's folder that are a person's own, sorted."""
+        return [name for name in self._texts_in(phase) if not self.is_output(phase, name, self._found(phase, name))]
+
+    def known_texts(self, phase: Phase) -> list[str]:
+        """Returns the names, inside the session, of what agents and people wrote, deleted or not."""
+        gone = [name for name in self.history.names(phase.folder) if _is_text(name)]
+        return [name_in(phase, name) for name in sorted({*self._texts_in(phase), *gone})]
+
+    def is_output(self, phase: Phase, name: str, data: bytes) -> bool:
+        """Tells whether a file in a phase's folder is an agent's output: it says so, or the phase lists it."""
+        if not _is_text(name):
+            return False
+        return _MARK in data[:_HEAD] or name.removesuffix(".md") in self.workflow.agents or name in self._listed(phase)
+
+    def _listed(self, phase: Phase) -> set[str]:
+        """Returns the files that the checkpoint of a phase names as outputs; one that cannot be read names none."""
+        try:
+            checkpoint = self.checkpoint(phase)
+        except InvalidInput:
+            return set()
+        named = checkpoint.value if checkpoint else {"outputs": {}, "agents": {}}
+        return {*named["outputs"].values(), *(f"{agent}.md" for agent in named["agents"])}
+
+    def _texts_in(self, phase: Phase) -> list[str]:
+        return [name for name in files.names_in(self.path(phase.folder)) if _is_text(name)]
+
+    def _found(self, phase: Phase, name: str) -> bytes:
+        return self.bytes_of(name_in(phase, name)) or b""
 
     def outputs(self, phase: Phase) -> dict[str, Document]:
         """Reads the outputs of a phase, by agent."""
@@ -133,7 +161,7 @@ class SessionStore(Store):
     def files_of(self, phase: Phase) -> list[str]:
         """Returns the names of all documents of a phase that may be there."""
         own = [layout.CHECKPOINT_FILE, layout.FEEDBACK_FILE]
-        return [name_in(phase, name) for name in [*own, *self.output_names(phase)]] + self.review_files(phase)
+        return [name_in(phase, name) for name in [*own, *self._texts_in(phase)]] + self.review_files(phase)
 
     def rescued(self) -> list[str]:
         """Returns what was saved from under an editor's hands: versions of documents that lie beside them."""
@@ -146,6 +174,10 @@ class SessionStore(Store):
         if found is None:
             raise NotFound("the output vanished.", location=Location(path=str(self.path(name_in(phase, name)))))
         return found
+
+
+def _is_text(name: str) -> bool:
+    return name.endswith(".md") and name not in layout.OWN_FILES
 
 
 def is_kept_in(name: str, value: Mapping[str, Any]) -> bool:

@@ -50,7 +50,7 @@ def test_json(sample: Sample, shell: Shell) -> None:
     session = said.json["session"]
     state = CheckpointManager(sample.base).load_session(*sample.ids)
     statuses = {str(number): status for number, status in state["phase_statuses"].items()}
-    shown = {"phase_statuses": statuses, "rescued_files": [], "phases": 0, "problems": []}
+    shown = {"phase_statuses": statuses, "rescued_files": [], "own_files": [], "phases": 0, "problems": []}
     assert session | {"phases": 0} == {**state, **shown}
     assert session["phases"][0] == {
         "number": 1,

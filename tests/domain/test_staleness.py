@@ -9,7 +9,9 @@ OLD, NEW = "sha256:old", "sha256:new"
 
 def _checkpoint(status: str = "completed", errors: list[str] | None = None, **read: str) -> dict[str, Any]:
     rows = [{"phase": int(number[1:]), "name": "x", "content": content} for number, content in read.items()]
-    return {"metadata": {"status": status, "retry_count": 0}, "inputs": rows} | ({"errors": errors} if errors is not None else {})
+    return {"metadata": {"status": status, "retry_count": 0}, "inputs": rows} | (
+        {"errors": errors} if errors is not None else {}
+    )
 
 
 def test_what_read_the_present_content_is_fresh() -> None:

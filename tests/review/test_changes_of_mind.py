@@ -145,4 +145,4 @@ def test_a_deleted_output_is_reported(tmp_path: Path) -> None:
     assert manager.get_approved_phases(*AT) == [1]
     (tmp_path / "p/sessions/s/phase_1_concept/agent_1.md").unlink()
     assert manager.get_approved_phases(*AT) == []
-    assert manager.load_session(*AT)["edited_files"] == ["phase_1_concept/agent_1.md"]
+    assert manager.recover(*AT)["edited_files"] == ["phase_1_concept/agent_1.md"]

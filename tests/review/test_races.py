@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from haytham import Conflict, InvalidInput, NotFound
+from haytham import Conflict, GateClosed, InvalidInput, NotFound
 from tests.evidence import git, is_sound
 from tests.review.desk import AT, Desk
 from tests.review.people import EDITORS, add_a_line
@@ -67,7 +67,7 @@ def _orchestrate(desk: Desk, person: int) -> list[str]:
         try:
             if _step(desk, text):
                 saved.append(text)
-        except (Conflict, InvalidInput, NotFound):  # the person was quicker, or is in the middle of it
+        except (Conflict, GateClosed, InvalidInput, NotFound):  # the person was quicker, is at it, or has to decide
             refused += 1
         if ended:
             assert status == 0
