@@ -3,18 +3,21 @@
 Orders the steps; formats, paths and git are known further down.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from haytham.checkpoint import overview, session_creation
+from haytham.checkpoint import overview, session_creation, waiting
 from haytham.checkpoint.reviewing import Reviewing
 from haytham.checkpoint.session_access import SessionAccess
 from haytham.checkpoint.session_queries import SessionQueries
 from haytham.checkpoint.workflow_registry import WorkflowRegistry
 from haytham.domain import checkpoints, instants
 from haytham.domain import outputs as agent_outputs
-from haytham.domain.choices import PhaseStatus
+from haytham.domain.choices import PhaseStatus, SessionStatus
+from haytham.domain.errors import Conflict, InvalidInput, Locked
 from haytham.domain.identifiers import check_id, check_line
 from haytham.domain.records import (
     CheckpointRecord,
@@ -116,6 +119,37 @@ class CheckpointManager(SessionQueries, Reviewing):
         """Tells what `load_session` does, with how each phase and its review stand; reports a broken form."""
         state = self.load_session(project_id, session_id)
         return overview.of(self._access.settled(project_id, session_id), state)
+
+    def watch(
+        self, project_id: str, session_id: str, *, stop: threading.Event | None = None
+    ) -> Iterator[SessionOverview]:
+        """Yields the overview of a session at once and whenever it changes, until it is completed or `stop` is set.
+
+        While somebody is half way through a change, nothing is yielded; what cannot be read at first is raised.
+        """
+        folder, seen = self._layout.existing_session(project_id, session_id), None
+        for _ in waiting.changes(folder, stop or threading.Event()):
+            try:
+                found = self.overview(project_id, session_id)
+            except (InvalidInput, Conflict, Locked):
+                if seen is None:
+                    raise
+                continue
+            if found != seen:
+                yield found
+            if found["status"] == SessionStatus.COMPLETED:
+                return
+            seen = found
+
+    async def watch_async(self, project_id: str, session_id: str) -> AsyncIterator[SessionOverview]:
+        """Does what `watch` does without holding up the event loop; may be cancelled."""
+        stop = threading.Event()
+        seen = self.watch(project_id, session_id, stop=stop)
+        try:
+            while (found := await asyncio.to_thread(next, seen, None)) is not None:
+                yield found
+        finally:
+            stop.set()
 
     def next_phase(self, project_id: str, session_id: str) -> int | None:
         """Returns the number of the phase to run next, or None when the session is completed."""

@@ -1,11 +1,11 @@
-"""Waits until somebody has decided: the gateway to watchfiles.
+"""Waits until something has changed, or somebody has decided: the gateway to watchfiles.
 
 The folder is watched, not the file, because many editors write beside it and rename.
 """
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from haytham.domain.errors import Conflict, HaythamError, InvalidInput, Location, Locked, NotFound, ReviewTimeout
@@ -54,6 +54,23 @@ def until_decided(
         location=Location(path=str(folder)),
         hint="wait again, or decide in the form in that folder.",
     )
+
+
+def changes(folder: Path, stop: threading.Event) -> Iterator[None]:
+    """Yields at once, whenever anything below a folder has changed and, to be certain, now and then."""
+    import watchfiles
+
+    yield
+    for _ in watchfiles.watch(
+        folder,
+        debounce=_DEBOUNCE,
+        step=_STEP,
+        rust_timeout=_LOOK_AGAIN,
+        yield_on_timeout=True,
+        stop_event=stop,
+        raise_interrupt=True,
+    ):
+        yield
 
 
 def _decided(look: Callable[[], ReviewRecord]) -> ReviewRecord | HaythamError | None:

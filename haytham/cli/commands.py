@@ -16,6 +16,7 @@ COMMANDS = {
     "complete": ("haytham.cli.complete", "Complete a phase with what its agents wrote"),
     "finish": ("haytham.cli.finish", "End a session and keep its result"),
     "status": ("haytham.cli.status", "Show how far projects and sessions got"),
+    "watch": ("haytham.cli.watch", "Watch a session while it goes on"),
     "resume": ("haytham.cli.resume", "Show what to do next in a session, and why"),
     "review": ("haytham.cli.review", "Decide about a phase in your editor"),
     "approve": ("haytham.cli.approve", "Approve a phase as it is now"),
@@ -24,6 +25,8 @@ COMMANDS = {
     "diff": ("haytham.cli.diff", "Show what changed between two attempts at a phase"),
     "log": ("haytham.cli.log", "Show the history of a session or a project"),
     "validate": ("haytham.cli.validate", "Check every document and the history behind them"),
+    "workflow": ("haytham.cli.workflow", "List, show and check workflows"),
+    "doctor": ("haytham.cli.doctor", "Check that this machine has what Haytham needs"),
 }
 
 _OPTIONS = {

@@ -9,10 +9,10 @@ from haytham import __version__
 from haytham.cli import reporting
 from haytham.cli.commands import COMMANDS, COMPLETION, SUMMARY
 from haytham.cli.options import help_option
-from haytham.domain import suggestions
+from haytham.cli.suggesting import SuggestingGroup
 
 
-class LazyGroup(click.Group):
+class LazyGroup(SuggestingGroup):
     """A group that knows its commands by name and imports only the one that is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click asks so
@@ -25,15 +25,6 @@ class LazyGroup(click.Group):
             return None
         command: click.Command = import_module(COMMANDS[cmd_name][0]).command
         return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Finds the command that is called; raises UsageError with the name that was probably meant."""
-        name = args[0]
-        if name in COMMANDS or name.startswith("-"):
-            return super().resolve_command(ctx, args)
-        raise reporting.UnknownCommand(name, suggestions.closest(name, COMMANDS, cutoff=0.6), ctx)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Offers the commands that begin so, without importing them."""

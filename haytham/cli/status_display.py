@@ -9,7 +9,8 @@ from haytham.domain.choices import PhaseStatus, ReviewPolicy
 from haytham.domain.records import PhaseOverview, ProjectStatusRecord, SessionOverview, SessionSummary
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
+    from rich.table import Table
     from rich.text import Text
 
 _SESSIONS_SHOWN = 10
@@ -73,19 +74,21 @@ def _show_sessions(console: "Console", sessions: list[SessionSummary]) -> None:
 
 
 def _show_session(console: "Console", session: SessionOverview) -> None:
+    terminal.show(console, session_view(session))
+    if session["problems"]:
+        terminal.show(console)  # they are told next
+
+
+def session_view(session: SessionOverview) -> "RenderableType":
+    """Returns how a session stands: what it is, its phases, what is next."""
     rows: list[tuple[str, str | Text]] = [
         ("Session", session["session_id"]),
         ("Workflow", f"{session['workflow_type']}, mode {session['execution_mode']}, for {session['user_id']}"),
         ("Reviews", _policies(session["phases"])),
         ("Status", terminal.word(session["status"])),
     ]
-    terminal.facts(console, rows)
-    terminal.show(console)
-    _show_phases(console, session)
-    terminal.show(console)
-    terminal.facts(console, _outlook(session))
-    if session["problems"]:
-        terminal.show(console)  # they are told next
+    outlook = terminal.fact_table(_outlook(session))
+    return terminal.stacked(terminal.fact_table(rows), "", _phase_table(session), "", outlook)
 
 
 def _policies(phases: list[PhaseOverview]) -> str:
@@ -98,7 +101,7 @@ def _policies(phases: list[PhaseOverview]) -> str:
     return "; ".join(f"{policy}: {', '.join(found[policy])}" for policy in ReviewPolicy if policy in found)
 
 
-def _show_phases(console: "Console", session: SessionOverview) -> None:
+def _phase_table(session: SessionOverview) -> "Table":
     figures = ("Duration", "Tokens", "Cost")
     table = terminal.table(
         "#", "Phase", "Status", *figures, "Review", right=("#", *figures), flexible=("Phase", "Status")
@@ -124,7 +127,7 @@ def _show_phases(console: "Console", session: SessionOverview) -> None:
         _dollars(metrics["total_cost"]),
         "",
     )
-    terminal.show(console, table)
+    return table
 
 
 def _outlook(session: SessionOverview) -> list[tuple[str, "str | Text"]]:

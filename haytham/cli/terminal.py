@@ -13,6 +13,7 @@ from haytham.cli.visible import visible, visible_lines
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+    from rich.live import Live
     from rich.padding import Padding
     from rich.table import Table
     from rich.text import Text
@@ -114,11 +115,30 @@ def table(*columns: str, right: Sequence[str] = (), flexible: Sequence[str] = ()
 
 def facts(console: "Console", rows: Sequence[tuple[str, "str | Text"]]) -> None:
     """Prints labels with their values below each other."""
+    show(console, fact_table(rows))
+
+
+def fact_table(rows: Sequence[tuple[str, "str | Text"]]) -> "Table":
+    """Returns labels with their values below each other."""
     grid = table("", "", flexible=("",))
     grid.show_header = False
     for label, value in rows:
         grid.add_row(styled(label, "bold"), styled(value) if isinstance(value, str) else value)
-    show(console, grid)
+    return grid
+
+
+def live(console: "Console") -> "Live":
+    """Returns a place in the terminal that shows one thing after the other."""
+    from rich.live import Live
+
+    return Live(console=console, auto_refresh=False, vertical_overflow="visible")
+
+
+def stacked(*parts: "RenderableType") -> "RenderableType":
+    """Returns several things below each other."""
+    from rich.console import Group
+
+    return Group(*parts)
 
 
 def show(console: "Console", what: "RenderableType" = "") -> None:

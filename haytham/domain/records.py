@@ -22,6 +22,15 @@ class FolderReport(TypedDict):
     problems: list[ProblemRecord]
 
 
+class CheckRecord(TypedDict):
+    """One check of a machine: `status` is ok, warning or problem; `hint` says how to mend it, empty if all is well."""
+
+    name: str
+    status: str
+    found: str
+    hint: str
+
+
 class AgentRecord(TypedDict):
     """One agent in a checkpoint; what callers hand in may leave out all but the first two."""
 

@@ -33,6 +33,11 @@ def fsck(folder: Path) -> list[str]:
     return lines or [f"git fsck ended with status {status}"]
 
 
+def version() -> tuple[int, ...]:
+    """Returns the version of the user's git; raises NotFound if there is none."""
+    return tuple(_library().Git().version_info)
+
+
 @contextmanager
 def _git(folder: Path) -> Iterator["git.Git"]:
     program: git.Git = _library().Git(folder)

@@ -4,16 +4,18 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from jsonschema import Draft202012Validator
 
 from haytham import resources
 from haytham.checkpoint.checkpoint_manager import CheckpointManager
-from haytham.cli.group import run
+from haytham.cli.group import group, run
 from haytham.project.project_manager import ProjectManager
 from haytham.storage.history import Person
 from tests import terminal
@@ -39,6 +41,18 @@ class Sample:
     def ids(self) -> tuple[str, str]:
         """What managers take first."""
         return self.project, self.session
+
+
+def all_commands() -> Iterator[tuple[str, click.Command]]:
+    """Yields every command there is by its full name, those of groups too, as the overview lists them."""
+    with click.Context(group) as context:
+        for name in group.list_commands(context):
+            command = group.get_command(context, name)
+            assert command is not None
+            if isinstance(command, click.Group):
+                yield from ((f"{name} {each}", below) for each, below in command.commands.items())
+            else:
+                yield name, command
 
 
 def check_form(value: Any) -> None:

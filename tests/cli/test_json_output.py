@@ -4,7 +4,6 @@ import copy
 import json
 import re
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +13,7 @@ from jsonschema import Draft202012Validator
 import haytham.cli
 from haytham import resources
 from haytham.cli import json_output
-from haytham.cli.commands import COMMANDS
-from tests.cli.conftest import Sample, Shell, check_form
+from tests.cli.conftest import Sample, Shell, all_commands, check_form
 
 SCHEMAS = resources.names("schemas/cli")
 WITHOUT = {"demo"}  # a show for people
@@ -47,8 +45,7 @@ def test_every_form_has_a_schema() -> None:
 
 def test_every_command_that_shows_something_has_json() -> None:
     """No command leaves a script to read what was made for people."""
-    commands = {name: import_module(module).command for name, (module, _) in COMMANDS.items()}
-    lacking = {name for name, each in commands.items() if "as_json" not in {param.name for param in each.params}}
+    lacking = {name for name, each in all_commands() if "as_json" not in {param.name for param in each.params}}
     assert lacking == WITHOUT
 
 

@@ -15,7 +15,7 @@ from haytham import __version__
 from haytham.cli import commands, reporting
 from haytham.cli.group import group
 from haytham.domain.errors import InternalError
-from tests.cli.conftest import PROGRAM, Said, Sample, Shell, new_session, process
+from tests.cli.conftest import PROGRAM, Said, Sample, Shell, all_commands, new_session, process
 
 HEAVY = {"click", "jinja2", "mistune", "jsonschema", "pygit2", "git", "rich", "filelock"}
 
@@ -55,12 +55,14 @@ def test_every_command_is_defined_where_the_table_says(shell: Shell) -> None:
             assert "Examples:" in (command.epilog or "")
 
 
-@pytest.mark.parametrize("name", [[], *([each] for each in commands.COMMANDS)])
-def test_help_fits_80_columns(name: list[str], shell: Shell) -> None:
-    """No line of any help is wider than 80 columns, and none holds a control character."""
-    said = shell(*name, "--help")
+@pytest.mark.parametrize("name", ["", *commands.COMMANDS, *(name for name, _ in all_commands() if " " in name)])
+def test_help_fits_a_screen(name: str, shell: Shell) -> None:
+    """Every help fits 80 columns and a screen of 50 lines, shows examples, and holds no control character."""
+    said = shell(*name.split(), "--help")
     assert said.code == 0
     assert max(len(line) for line in said.out.splitlines()) <= 80
+    assert len(said.out.splitlines()) <= 50
+    assert not name or f"  haytham {name}" in said.out.partition("Examples:")[2]
     assert said.out.replace("\n", "").isprintable()
 
 

@@ -38,7 +38,7 @@ OTHERS = {
         session_ids phases overview validate_session form attempts
         load_checkpoint get_phase_outputs validate_checkpoint save_user_feedback load_feedback get_approved_phases
         review wait_for_review wait_for_review_async on_decision retry_request resume diff journals journal
-        workflow_names
+        workflow_names watch watch_async
     """,
     "ProjectManager": """
         create_project start_session list_user_projects get_project_status update_user_preferences get_user_preferences
