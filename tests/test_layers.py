@@ -19,6 +19,7 @@ LAYERS = {  # the higher the number, the higher the layer; a module imports its 
     "journal": 3,
     "project": 3,
     "session": 3,
+    "exchange": 3,
     "cli": 4,
     "demo": 4,
 }

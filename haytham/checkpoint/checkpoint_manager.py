@@ -26,6 +26,8 @@ from haytham.domain.records import (
     SessionState,
 )
 from haytham.domain.workflow import Workflow
+from haytham.exchange.exchanging import Exchanging
+from haytham.exchange.places import Places
 from haytham.storage import files, layout
 from haytham.storage.history import Person, user_identity
 from haytham.storage.layout import Layout
@@ -34,7 +36,7 @@ from haytham.storage.project_store import ProjectStore
 LOCK_TIMEOUT = 30.0
 
 
-class CheckpointManager(SessionQueries, Reviewing):
+class CheckpointManager(SessionQueries, Reviewing, Exchanging):
     """Sessions below one base folder: what changes them, beside questions and reviews.
 
     Every method raises InvalidInput (a ValueError) for a bad id, phase number, status, mode or action, and NotFound
@@ -56,6 +58,7 @@ class CheckpointManager(SessionQueries, Reviewing):
         access = SessionAccess(places, clock=clock, lock_timeout=lock_timeout, identity=identity)
         Reviewing.__init__(self, access)
         SessionQueries.__init__(self, places, access)
+        Exchanging.__init__(self, access, Places(layout=places, clock=clock, lock_timeout=lock_timeout))
         self.clock = clock
         self._lock_timeout = lock_timeout
         self._workflows = WorkflowRegistry(workflows)

@@ -27,6 +27,8 @@ COMMANDS = {
     "validate": ("haytham.cli.validate", "Check every document and the history behind them"),
     "workflow": ("haytham.cli.workflow", "List, show and check workflows"),
     "doctor": ("haytham.cli.doctor", "Check that this machine has what Haytham needs"),
+    "export": ("haytham.cli.export", "Write a session or a project into one file"),
+    "import": ("haytham.cli.import_", "Make a session or a project from an exported file"),
 }
 
 _OPTIONS = {

@@ -22,6 +22,7 @@ from haytham.checkpoint.checkpoint_manager import CheckpointManager
 from haytham.domain import failures, instants, numbers, progress
 from haytham.domain.choices import ExecutionMode, PhaseStatus
 from haytham.domain.errors import InvalidInput, NotFound
+from haytham.domain.exchange_records import ExportRecord
 from haytham.domain.identifiers import check_agent_name, check_text
 from haytham.domain.records import ResumeStep, RetryRequest, ReviewRecord, SessionState
 from haytham.journal.journal import Journal
@@ -78,6 +79,10 @@ class Session:
     def journal(self, number: int, agent: str, branch: str = "") -> Journal:
         """Returns the journal of an agent in a phase."""
         return self.journals(number).journal(agent, branch)
+
+    def export(self, path: str | Path) -> ExportRecord:
+        """Writes the session into one new file, from which `import_file` makes the same again."""
+        return self.manager.export_session(self.project_id, self.session_id, path)
 
     def phase(self, number: int, execution_mode: str | None = None) -> "PhaseRun":
         """Returns a run of a phase, to be used with `with` or `async with`."""

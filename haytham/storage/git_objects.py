@@ -11,9 +11,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 BLOB, TREE, COMMIT = "blob", "tree", "commit"
-FILE_MODE, FOLDER_MODE = 0o100644, 0o040000
+FILE_MODE, PROGRAM_MODE, FOLDER_MODE = 0o100644, 0o100755, 0o040000
 
 _TYPE_NUMBERS = {COMMIT: 1, TREE: 2, BLOB: 3}
+_ID_BYTES, _ID_DIGITS = 20, 40
 _LEVEL = 1  # history is mostly prose; a higher level costs time that a phase has to wait for
 
 
@@ -59,6 +60,41 @@ def commit(tree_id: str, parents: Iterable[str], author: str, committer: str, me
     return make(COMMIT, ("\n".join(lines) + "\n\n" + message).encode())
 
 
+def references(found: GitObject) -> dict[str, str]:
+    """Returns the ids that a commit or a tree refers to, with the kind of each; raises ValueError if it is malformed.
+
+    A tree that holds anything but files and folders is malformed here: no link and no other repository.
+    """
+    if found.kind == COMMIT:
+        return _of_commit(found.data)
+    return _of_tree(found.data) if found.kind == TREE else {}
+
+
+def _of_commit(data: bytes) -> dict[str, str]:
+    first, *rest = data.partition(b"\n\n")[0].decode().split("\n")
+    if not first.startswith("tree "):
+        raise ValueError("a commit has no tree")
+    parents = [line.removeprefix("parent ") for line in rest if line.startswith("parent ")]
+    found = dict.fromkeys(parents, COMMIT) | {first.removeprefix("tree "): TREE}
+    if any(len(each) != _ID_DIGITS for each in found):
+        raise ValueError("a commit refers to something without an id")
+    return found
+
+
+def _of_tree(data: bytes) -> dict[str, str]:
+    found: dict[str, str] = {}
+    kinds = {FILE_MODE: BLOB, PROGRAM_MODE: BLOB, FOLDER_MODE: TREE}
+    at = 0
+    while at < len(data):
+        end = data.index(b"\0", at)
+        mode, _, name = data[at:end].partition(b" ")
+        kind, at = kinds.get(int(mode, 8)), end + 1 + _ID_BYTES
+        if kind is None or at > len(data):
+            raise ValueError(f"{name.decode(errors='replace')!r} is neither a file nor a folder")
+        found[data[end + 1 : at].hex()] = kind
+    return found
+
+
 def nested(changes: Mapping[str, bytes | None]) -> dict[str, object]:
     """Returns changes by path as a tree of dicts."""
     nested: dict[str, object] = {}
@@ -75,14 +111,24 @@ def pack(objects: Iterable[GitObject]) -> Pack:
     """Packs objects, each of them once."""
     unique = {each.id: each for each in objects}
     body = bytearray(struct.pack(">4sII", b"PACK", 2, len(unique)))
-    places: list[tuple[bytes, int, int]] = []
+    places: dict[str, tuple[int, int]] = {}
     for each in unique.values():
-        entry = _entry_header(each) + zlib.compress(each.data, _LEVEL)
-        places.append((bytes.fromhex(each.id), zlib.crc32(entry), len(body)))
-        body += entry
-    checksum = hashlib.sha1(body, usedforsecurity=False).digest()
-    index = _index(sorted(places), checksum)
-    return Pack(name=f"pack-{checksum.hex()}", data=bytes(body) + checksum, index=index)
+        start = len(body)
+        body += _entry_header(each) + zlib.compress(each.data, _LEVEL)
+        places[each.id] = start, len(body)
+    return indexed(bytes(body) + digest(body), places)
+
+
+def indexed(data: bytes, places: Mapping[str, tuple[int, int]]) -> Pack:
+    """Makes the index of a pack, given where in it each object begins and ends."""
+    view, checksum = memoryview(data), data[-_ID_BYTES:]
+    found = [(bytes.fromhex(oid), zlib.crc32(view[start:end]), start) for oid, (start, end) in places.items()]
+    return Pack(name=f"pack-{checksum.hex()}", data=data, index=_index(sorted(found), checksum))
+
+
+def digest(data: bytes | bytearray) -> bytes:
+    """Returns the hash that git puts behind its files."""
+    return hashlib.sha1(data, usedforsecurity=False).digest()
 
 
 def _sort_key(name: str, mode: int) -> bytes:
@@ -122,4 +168,4 @@ def _index(places: list[tuple[bytes, int, int]], checksum: bytes) -> bytes:
             checksum,
         ]
     )
-    return data + hashlib.sha1(data, usedforsecurity=False).digest()
+    return data + digest(data)

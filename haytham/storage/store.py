@@ -6,7 +6,7 @@ leaves either the old state or a new one that recovery can finish, and a person'
 
 import json
 import secrets
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,17 +51,25 @@ class Store:
 
     def create(self, contents: Mapping[str, bytes], note: CommitNote, empty: tuple[str, ...] = ()) -> bool:
         """Makes the folder, some empty ones in it and its first commit, all or nothing; False if it was there first."""
+
+        def fill(building: Store) -> None:
+            for folder in empty:
+                files.make_folder(building.path(folder))
+            building.save(contents, note)
+
+        return self.build(fill)
+
+    def build(self, fill: Callable[["Store"], None]) -> bool:
+        """Makes the folder with an empty history, to be filled before it appears; False if it was there first."""
         temporary = files.temporary_name(self.folder)
         building = Store(temporary, self.history.branch, clock=self._clock, lock_timeout=self._lock_timeout)
 
-        def build() -> None:
+        def make() -> None:
             building.history.create()
             files.make_folder(building._held)
-            for folder in empty:
-                files.make_folder(temporary / folder)
-            building.save(contents, note)
+            fill(building)
 
-        return folders.build(temporary, self.folder, build)
+        return folders.build(temporary, self.folder, make)
 
     @contextmanager
     def locked(self) -> Iterator[bool]:
@@ -256,6 +264,11 @@ class Store:
         except ValueError:  # somebody else wrote it
             return {}
         return note if isinstance(note, dict) else {}
+
+    def note_written(self, contents: Mapping[str, bytes]) -> None:
+        """Notes files as ours that wait for their commit; nothing else is noted then."""
+        note = {name: [blob_id(data)] for name, data in contents.items()}
+        files.write_whole(self.history.git_folder / _NOTE, json.dumps(note).encode())
 
     def _note_of(self, contents: Mapping[str, bytes]) -> bytes:
         """Returns the note of what is about to be written.

@@ -1,0 +1,1 @@
+"""Sessions and projects on their way to other people and machines."""
