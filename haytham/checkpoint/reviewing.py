@@ -3,10 +3,12 @@
 import asyncio
 import threading
 from collections.abc import Callable
+from functools import partial
 
 from haytham.checkpoint import attempts, review_desk, waiting
 from haytham.checkpoint.session_access import SessionAccess
 from haytham.domain import reviews
+from haytham.domain.errors import InvalidInput
 from haytham.domain.records import FeedbackRecord, ResumeStep, RetryRequest, ReviewRecord
 
 
@@ -84,15 +86,21 @@ class Reviewing:
         timeout: float | None = None,
         *,
         stop: threading.Event | None = None,
+        on_problem: Callable[[InvalidInput], object] | None = None,
     ) -> ReviewRecord:
         """Waits until a phase is approved, sent back or skipped; raises ReviewTimeout after `timeout` seconds.
 
         A form that cannot be understood is waited over, so that its writer can mend it; at the end it is raised.
+        Meanwhile `on_problem` is called with each such save, so that somebody can be told.
         """
         view = self._access.view(project_id, session_id)
         folder = view.store.path(view.phase(phase_num).folder)
         return waiting.until_decided(
-            folder, lambda: self.review(project_id, session_id, phase_num), timeout=timeout, stop=stop
+            folder,
+            lambda: self.review(project_id, session_id, phase_num),
+            timeout=timeout,
+            stop=stop,
+            on_problem=on_problem,
         )
 
     async def wait_for_review_async(
@@ -101,11 +109,17 @@ class Reviewing:
         session_id: str,
         phase_num: int,
         timeout: float | None = None,  # noqa: ASYNC109 - as its twin
+        *,
+        on_problem: Callable[[InvalidInput], object] | None = None,
     ) -> ReviewRecord:
-        """Does what `wait_for_review` does without holding up the event loop; may be cancelled."""
+        """Does what `wait_for_review` does without holding up the event loop; may be cancelled.
+
+        `on_problem` is called in another thread.
+        """
         stop = threading.Event()
+        wait = partial(self.wait_for_review, stop=stop, on_problem=on_problem)
         try:
-            return await asyncio.to_thread(self.wait_for_review, project_id, session_id, phase_num, timeout, stop=stop)
+            return await asyncio.to_thread(wait, project_id, session_id, phase_num, timeout)
         finally:
             stop.set()
 

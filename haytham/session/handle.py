@@ -12,6 +12,7 @@ The same objects work with `async with`. An exception inside is saved as `failed
 import asyncio
 import threading
 import traceback
+from collections.abc import Callable
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -60,9 +61,18 @@ class Session:
         """Tells how the review of a phase stands."""
         return self.manager.review(self.project_id, self.session_id, number)
 
-    def wait_for_review(self, number: int, timeout: float | None = None) -> ReviewRecord:
-        """Waits until a phase is approved, sent back or skipped; raises ReviewTimeout."""
-        return self.manager.wait_for_review(self.project_id, self.session_id, number, timeout)
+    def wait_for_review(
+        self,
+        number: int,
+        timeout: float | None = None,
+        *,
+        on_problem: Callable[[InvalidInput], object] | None = None,
+    ) -> ReviewRecord:
+        """Waits until a phase is approved, sent back or skipped; raises ReviewTimeout.
+
+        `on_problem` is called with each save of the form that cannot be understood.
+        """
+        return self.manager.wait_for_review(self.project_id, self.session_id, number, timeout, on_problem=on_problem)
 
     async def wait_for_review_async(self, number: int, timeout: float | None = None) -> ReviewRecord:  # noqa: ASYNC109 - as its twin
         """Does what `wait_for_review` does without holding up the event loop."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from haytham import InvalidDocument, ReviewTimeout
+from haytham import InvalidDocument, InvalidInput, ReviewTimeout
 from haytham.domain.records import ReviewRecord
 from tests.review.desk import AT, Desk, filled_in
 from tests.trials import count
@@ -118,6 +118,27 @@ def test_form_that_stays_broken_is_told(desk: Desk) -> None:
         desk.session.wait_for_review(1, timeout=0.2)
     assert caught.value.location.line
     assert broken == desk.form(1).read_bytes()
+
+
+def test_each_unreadable_save_is_told(desk: Desk) -> None:
+    """Who waits can tell the writer of a broken form, once for each save, while the wait goes on."""
+    desk.run(1)
+    text = desk.form(1).read_text(encoding="utf-8")
+    told: list[str] = []
+
+    def write(action: str) -> None:
+        beside = desk.form(1).with_name(".beside")
+        beside.write_text(text.replace("- Action: -", f"- Action: {action}"), encoding="utf-8")
+        beside.rename(desk.form(1))
+
+    def tell(problem: InvalidInput) -> None:
+        told.append(problem.message)
+        write("perhaps" if len(told) == 1 else "approved")
+        raise RuntimeError("a callback that fails")
+
+    write("aproved")
+    assert desk.session.wait_for_review(1, timeout=_SOON, on_problem=tell)["approved"]
+    assert told == ['Action is "aproved".', 'Action is "perhaps".']
 
 
 def test_async_wait(desk: Desk) -> None:
