@@ -135,15 +135,8 @@ def _committed_checkpoint(store: SessionStore, phase: Phase) -> Document | None:
 
 
 def _manifest_is_stale(writer: SessionWriter) -> bool:
+    """Tells whether the manifest has to be derived again; not from checkpoints that cannot be understood."""
     try:
-        present = writer.store.manifest().value
-        return not progress.same(present, writer.derived_manifest())
-    except NotFound:
-        return True
-    except InvalidInput as error:
-        return _concerns_manifest(error)
-
-
-def _concerns_manifest(error: InvalidInput) -> bool:
-    """Tells a manifest that cannot be read, which is derived again, from a checkpoint that cannot, which is not."""
-    return error.location.path.endswith(layout.MANIFEST_FILE)
+        return writer.manifest_is_stale()
+    except InvalidInput:
+        return False

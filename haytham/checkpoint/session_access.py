@@ -78,7 +78,7 @@ class SessionAccess:
         """Returns a view of a session after taking in what people did to its documents."""
         store = self.opened(project_id, session_id)
         view = self._writer(store)
-        if not progress.same(view.manifest.value, view.derived_manifest()):
+        if view.manifest_is_stale():
             self.recover(store)
         elif review_desk.is_settled(view):
             return view

@@ -90,7 +90,10 @@ class SessionQueries:
 
     def _summary(self, project_id: str, session_id: str) -> SessionSummary:
         try:
-            return progress.summary(session_id, self._access.store(project_id, session_id).manifest().value)
+            store = self._access.store(project_id, session_id)
+            manifest = store.manifest().value
+            store.check_place(manifest["metadata"])
+            return progress.summary(session_id, manifest)
         except HaythamError as error:
             return progress.unreadable(session_id, str(error))
 

@@ -28,7 +28,9 @@ class SessionView:
         self.store = store
         self.instant = now
         self.now = instants.text_of(now)
+        self._is_stand_in = False
         self.manifest = self._manifest_document()
+        store.check_place(self.manifest.value["metadata"])
         self.identity: dict[str, Any] = dict(self.manifest.value["metadata"])
         is_known = person is not None and bool(person.name.strip())
         self.person = person if person and is_known else Person(name=self.identity["user_id"], email="")
@@ -224,7 +226,12 @@ class SessionView:
             committed = self._newest_readable_manifest()
             if committed is None:
                 raise
+            self._is_stand_in = True
             return committed
+
+    def manifest_is_stale(self) -> bool:
+        """Tells whether the manifest cannot be read, is gone, or says something else than the checkpoints."""
+        return self._is_stand_in or not progress.same(self.manifest.value, self.derived_manifest())
 
     def _newest_readable_manifest(self) -> Document | None:
         for entry in self.store.history.entries():

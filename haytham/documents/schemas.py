@@ -43,7 +43,8 @@ def schema(kind: str) -> Schema:
 def faults(kind: str, value: object) -> list[Fault]:
     """Returns every violation, in the order of the schema; an empty list means that the value is valid."""
     errors = sorted(_validator(kind).iter_errors(value), key=lambda error: [str(key) for key in error.absolute_path])
-    found = (fault for error in errors for fault in _in_words(error))
+    example = _example_in_toml if schema(kind).get("notation") == "toml" else _example
+    found = (fault for error in errors for fault in _in_words(error, example))
     told = list(dict.fromkeys(found))  # jsonschema tells a missing key once for each that is missing
     if told or _is_plain(value, schema(kind)):
         return told
@@ -115,14 +116,14 @@ def _is_number(checker: object, value: object) -> bool:
     return math.isfinite(value) if isinstance(value, float) else _is_integer(checker, value)
 
 
-def _in_words(error: Any) -> Iterator[Fault]:
+def _in_words(error: Any, example: Callable[[str, Schema], str]) -> Iterator[Fault]:
     path: Path = tuple(error.absolute_path)
     if error.validator == "required":
         properties = error.schema["properties"]
         for key in error.validator_value:
             if key not in error.instance:
                 title = properties[key].get("title", key)
-                yield Fault(path=(*path, key), message=f"{title} is missing.", hint=_example(title, properties[key]))
+                yield Fault(path=(*path, key), message=f"{title} is missing.", hint=example(title, properties[key]))
     elif error.validator == "additionalProperties" and "properties" in error.schema:
         known = list(error.schema["properties"])
         for key in sorted(set(error.instance) - set(known)):
@@ -168,6 +169,10 @@ def _example(title: str, rule: Schema) -> str:
     if allowed:
         return f'add "- {title}: {allowed[0]}". Allowed: {", ".join(allowed)}.'
     return f'add "- {title}: …"; {expected(rule)} is expected.'
+
+
+def _example_in_toml(title: str, rule: Schema) -> str:
+    return f'add "{title} = …"; {expected(rule)} is expected.'
 
 
 def _shown(value: object) -> str:

@@ -23,6 +23,9 @@ _STALE_LOCK = 600.0  # seconds; git holds a lock for moments
 _KEEP = ".keep"  # git's own mark on a pack that gc leaves alone
 _OURS = b"haytham"
 
+_UNREADABLE = "the documents beside it are untouched; restore the folder .git from a copy or a clone."
+_FOREIGN = "it belongs to another user: work as that user, or make it yours; git's safe.directory lets it be as it is."
+
 Entries = dict[str, tuple[int, str]]
 
 
@@ -266,7 +269,7 @@ class History:
             raise BrokenRepository(
                 f"there is no git repository that can be read: {error}.",
                 location=Location(path=str(self.git_folder)),
-                hint="the documents beside it are untouched; restore the folder .git from a copy or a clone.",
+                hint=_FOREIGN if "not owned" in str(error) else _UNREADABLE,
             ) from error
         return repository
 
@@ -274,10 +277,13 @@ class History:
         target = repository.lookup_reference("HEAD").target
         if target != self._ref:
             shown = str(target).removeprefix("refs/heads/")
+            is_there = repository.references.get(self._ref) is not None
             raise BrokenRepository(
                 f"the folder is on {shown!r}; its branch is {self.branch!r}.",
                 location=Location(path=str(self.folder)),
-                hint=f"run: git switch {self.branch}",
+                hint=f"run: git switch {self.branch}"
+                if is_there
+                else "if the folder was renamed or copied, give it its old name again; there is no such branch in it.",
             )
 
     def _head_id(self, repository: "pygit2.Repository") -> str | None:
@@ -294,7 +300,7 @@ class History:
             raise BrokenRepository(
                 f"the newest commit {head} cannot be read: {error}.",
                 location=Location(path=str(self.git_folder)),
-                hint="the documents beside it are untouched; restore the folder .git from a copy or a clone.",
+                hint=_UNREADABLE,
             ) from error
         return tree
 

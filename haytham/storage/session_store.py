@@ -49,6 +49,18 @@ class SessionStore(Store):
             raise NotFound("the session has no manifest.", location=Location(path=str(self.path(layout.MANIFEST_FILE))))
         return found
 
+    def check_place(self, identity: Mapping[str, Any]) -> None:
+        """Raises InvalidInput if the manifest is of another session or project than the folder it lies in."""
+        places = {"session": (self.folder, "session_id"), "project": (self.folder.parent.parent, "project_id")}
+        for what, (folder, key) in places.items():
+            if folder.absolute().name != identity[key]:
+                raise InvalidInput(
+                    f"the folder is {what} {folder.absolute().name!r}, but its manifest says {identity[key]!r}.",
+                    location=Location(path=str(self.path(layout.MANIFEST_FILE))),
+                    hint=f"if the folder was renamed or copied, name it {identity[key]!r} again: a copy can lie below "
+                    "another base folder. If the manifest was edited, put the id back.",
+                )
+
     def checkpoint(self, phase: Phase) -> Document | None:
         """Reads the checkpoint of a phase, or returns None."""
         return self.document("checkpoint", name_in(phase, layout.CHECKPOINT_FILE))
