@@ -20,6 +20,7 @@ LAYERS = {  # the higher the number, the higher the layer; a module imports its 
     "project": 3,
     "session": 3,
     "exchange": 3,
+    "audit": 3,
     "cli": 4,
     "demo": 4,
 }

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from haytham.audit.auditing import Auditing
 from haytham.checkpoint import overview, session_creation, waiting
 from haytham.checkpoint.reviewing import Reviewing
 from haytham.checkpoint.session_access import SessionAccess
@@ -36,7 +37,7 @@ from haytham.storage.project_store import ProjectStore
 LOCK_TIMEOUT = 30.0
 
 
-class CheckpointManager(SessionQueries, Reviewing, Exchanging):
+class CheckpointManager(SessionQueries, Reviewing, Exchanging, Auditing):
     """Sessions below one base folder: what changes them, beside questions and reviews.
 
     Every method raises InvalidInput (a ValueError) for a bad id, phase number, status, mode or action, and NotFound
@@ -59,6 +60,7 @@ class CheckpointManager(SessionQueries, Reviewing, Exchanging):
         Reviewing.__init__(self, access)
         SessionQueries.__init__(self, places, access)
         Exchanging.__init__(self, access, Places(layout=places, clock=clock, lock_timeout=lock_timeout))
+        Auditing.__init__(self, places, access)
         self.clock = clock
         self._lock_timeout = lock_timeout
         self._workflows = WorkflowRegistry(workflows)

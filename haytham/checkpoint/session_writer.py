@@ -88,7 +88,8 @@ class SessionWriter(SessionView):
         if progress.status_of(checkpoint.value) is PhaseStatus.COMPLETED:
             contents |= self._form(phase, content, filled["metadata"]["retry_count"], CHANGED)
         contents[name_in(phase, layout.CHECKPOINT_FILE)] = checkpoint.replaced(filled)
-        self._save(contents, {phase.number: filled}, messages.output(phase, agent, content.hash))
+        texts = tuple(self.store.known_texts(phase))
+        self._save(contents, {phase.number: filled}, messages.output(phase, agent, content.hash), texts)
 
     def save_feedback(self, phase: Phase, value: Value, author: Person, *, in_the_form: bool) -> None:
         """Records what a person wrote about a phase, and what follows from their decision, as one commit of theirs.
@@ -184,7 +185,7 @@ class SessionWriter(SessionView):
 
         A file that is carried over needs none of that if it is in our own form: then nothing of it goes away.
         """
-        edited = self.store.edited_by_hand(names)
+        edited = self.store.edited_by_hand(list(dict.fromkeys(names)))
         lost = [name for name in edited if name not in carried or not self._is_canonical(name)]
         self.commit_edits(lost)
 

@@ -20,21 +20,37 @@ Read = TypeVar("Read")
 
 def project(store: ProjectStore) -> FolderReport:
     """Checks the project document and the project's history."""
-    check = _Check(store)
-    check.read(layout.PROJECT_FILE, store.project)
+    check = _project_documents(store)
     check.history()
     return check.report()
 
 
 def session(store: SessionStore) -> FolderReport:
     """Checks every document of a session, and the session's history."""
+    check = _session_documents(store)
+    check.history()
+    return check.report()
+
+
+def documents(store: ProjectStore | SessionStore) -> tuple[list[str], list[Problem]]:
+    """Checks the documents alone; returns the names of those that were read, and every problem."""
+    check = _session_documents(store) if isinstance(store, SessionStore) else _project_documents(store)
+    return check.names, check.problems
+
+
+def _project_documents(store: ProjectStore) -> "_Check":
+    check = _Check(store)
+    check.read(layout.PROJECT_FILE, store.project)
+    return check
+
+
+def _session_documents(store: SessionStore) -> "_Check":
     check = _Check(store)
     check.read(layout.WORKFLOW_FILE, lambda: store.workflow)
     check.read(layout.MANIFEST_FILE, store.manifest)
-    for phase in _readable_phases(store):
+    for phase in readable_phases(store):
         _phase(check, store, phase)
-    check.history()
-    return check.report()
+    return check
 
 
 def phase_problems(store: SessionStore, phase: Phase) -> list[Problem]:
@@ -135,7 +151,7 @@ def _agreement(check: _Check, phase: Phase, checkpoint: Document, there: list[st
             check.add(f"the output {file} of agent {agent} is not there.", name, hint)
 
 
-def _readable_phases(store: SessionStore) -> tuple[Phase, ...]:
+def readable_phases(store: SessionStore) -> tuple[Phase, ...]:
     """Returns the phases of a session; of all modes if the manifest cannot tell its own."""
     try:
         phases = store.workflow.phases

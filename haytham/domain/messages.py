@@ -1,5 +1,6 @@
 """What commits say: a subject for people, trailers for machines."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -7,6 +8,10 @@ from haytham.domain.choices import Action, PhaseStatus
 from haytham.domain.workflow import Phase
 
 Value = Mapping[str, Any]
+
+PARENT = "Haytham-Parent"
+
+_TRAILER = re.compile(r"[A-Za-z-]+: ")
 
 
 def message(subject: str, body: str = "", trailers: Mapping[str, object] | None = None) -> str:
@@ -73,6 +78,15 @@ def edit(names: list[str], phase_: Phase | None = None) -> str:
         "\n".join(names) if len(names) > 1 else "",
         {"Phase": phase_.number if phase_ else None, "Edited": "yes"},
     )
+
+
+def after(text: str, parent: str | None) -> str:
+    """Adds to a message which commit it follows: one that is moved or put upon another then contradicts itself."""
+    if parent is None:
+        return text
+    *above, last = text.rstrip("\n").split("\n\n")
+    is_trailers = bool(above) and all(_TRAILER.match(line) for line in last.split("\n"))
+    return f"{text.rstrip(chr(10))}{chr(10) if is_trailers else chr(10) * 2}{PARENT}: {parent}\n"
 
 
 def figures(duration: float | None) -> str:

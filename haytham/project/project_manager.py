@@ -7,9 +7,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from haytham.audit import verification
 from haytham.checkpoint import validation
 from haytham.checkpoint.checkpoint_manager import LOCK_TIMEOUT, CheckpointManager
 from haytham.domain import instants, messages, projects
+from haytham.domain.audit_records import VerifyReport
 from haytham.domain.choices import PhaseStatus, ProjectStatus, choose
 from haytham.domain.errors import HaythamError, InvalidInput
 from haytham.domain.identifiers import check_line, check_text
@@ -81,7 +83,8 @@ class ProjectManager:
         folder = self.sessions.create_session(
             project_id, session_id, metadata["user_id"], workflow_type, execution_mode or usual, review=review
         )
-        trailers = {"Session": session_id, "Workflow": workflow_type, "Status": "in_progress"}
+        head = self.sessions.history(project_id, session_id)[0].id
+        trailers = {"Session": session_id, "Workflow": workflow_type, "Status": "in_progress", "Head": head}
         note = messages.message(f"Session {session_id} started", trailers=trailers)
         self._change(project_id, note, current_session=session_id)
         state = self.sessions.load_session(project_id, session_id)
@@ -111,13 +114,14 @@ class ProjectManager:
         own_metrics = projects.plain_json({} if metrics is None else metrics, "metrics")
         self._store(project_id).history.check()  # before the session is closed
         state = self.sessions.complete_session(project_id, session_id)
+        head = self.sessions.history(project_id, session_id)[0].id
         unfinished = [n for n, status in state["phase_statuses"].items() if not PhaseStatus(status).is_done]
         with self._writing(project_id) as store:
             version = store.next_requirements_version()
             name = f"{layout.OUTPUTS_FOLDER}/requirements_v{version}.md"
             files.make_folder(store.path(layout.OUTPUTS_FOLDER))
             value = projects.changed(store.project().value, self._now(), requirements_version=version)
-            note = _result_note(session_id, version, unfinished, own_metrics)
+            note = _result_note(session_id, version, unfinished, own_metrics, head)
             store.save_project(value, note, {name: requirements_content.encode()})
         return SessionResult(
             project_id=project_id,
@@ -157,6 +161,12 @@ class ProjectManager:
         sessions = self.sessions.session_ids(project_id)
         own = validation.project(self._store(project_id))
         return [own, *(self.sessions.validate_session(project_id, each) for each in sessions)]
+
+    def verify_project(self, project_id: str) -> list[VerifyReport]:
+        """Verifies a project's own document and history, then each of its sessions; changes nothing."""
+        sessions = self.sessions.session_ids(project_id)
+        own = verification.project(self._store(project_id))
+        return [own, *(self.sessions.verify_session(project_id, each) for each in sessions)]
 
     def get_project_status(self, project_id: str) -> ProjectStatusRecord:
         """Returns a project with its sessions, newest first, and how many are in which status."""
@@ -240,8 +250,8 @@ def _age(project: ProjectRecord) -> tuple[float, str]:
     return instants.parse(project["created"], "created").timestamp(), project["project_id"]
 
 
-def _result_note(session_id: str, version: int, unfinished: list[int], metrics: dict[str, Any]) -> str:
+def _result_note(session_id: str, version: int, unfinished: list[int], metrics: dict[str, Any], head: str) -> str:
     body = f"Not run: phases {', '.join(str(each) for each in unfinished)}" if unfinished else ""
     shown = json.dumps(metrics, ensure_ascii=False) if metrics else None
-    trailers = {"Session": session_id, "Status": "completed", "Requirements": version, "Metrics": shown}
+    trailers = {"Session": session_id, "Status": "completed", "Requirements": version, "Metrics": shown, "Head": head}
     return messages.message(f"Session {session_id} completed, requirements v{version}", body, trailers)

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from haytham.domain import messages
 from haytham.domain.errors import BrokenRepository, HaythamError, Location, StorageFailure
 from haytham.storage import branches, files, git_index, git_objects
 from haytham.storage.branches import Prepared
@@ -50,6 +51,7 @@ class Entry:
     subject: str
     body: str
     trailers: Mapping[str, str]
+    is_signed: bool = False
 
 
 class History:
@@ -121,7 +123,7 @@ class History:
             head = self._head_id(repository)
             if head is not None:
                 for commit in repository.walk(head):
-                    yield _entry(commit)
+                    yield entry_of(commit)
 
     def prepare(self, changes: Mapping[str, bytes | None], message: str, author: Person, when: datetime) -> Prepared:
         """Builds the commit of these files and nothing else; None as bytes removes a file.
@@ -134,7 +136,7 @@ class History:
             objects: dict[str, GitObject] = {}
             tree_id = self._tree(repository, self._head_tree(repository), git_objects.nested(changes), objects)
         stamp = f"{author} {int(when.timestamp())} +0000"
-        commit = git_objects.commit(tree_id, [base] if base else [], stamp, stamp, message)
+        commit = git_objects.commit(tree_id, [base] if base else [], stamp, stamp, messages.after(message, base))
         pack = git_objects.pack([*objects.values(), commit])
         folder = self.git_folder / "objects" / "pack"
         packed = {folder / f"{pack.name}.pack": pack.data, folder / f"{pack.name}.idx": pack.index}
@@ -328,7 +330,7 @@ def _translating(git_folder: Path) -> Iterator[None]:
     """Turns what libgit2 cannot do into an error of ours."""
     try:
         yield
-    except (_pygit2().GitError, OSError) as error:
+    except (_pygit2().GitError, OSError, KeyError, ValueError) as error:  # the last two for objects that are damaged
         if isinstance(error, HaythamError):
             raise
         raise StorageFailure(
@@ -344,7 +346,8 @@ def _pygit2() -> Any:
     return pygit2
 
 
-def _entry(commit: "pygit2.Commit") -> Entry:
+def entry_of(commit: "pygit2.Commit") -> Entry:
+    """Returns what the log tells about a commit."""
     subject, _, rest = commit.message.partition("\n")
     trailers = dict(commit.message_trailers)
     body = rest.strip("\n")
@@ -357,6 +360,7 @@ def _entry(commit: "pygit2.Commit") -> Entry:
         subject=subject,
         body=body,
         trailers=trailers,
+        is_signed=commit.gpg_signature[0] is not None,
     )
 
 

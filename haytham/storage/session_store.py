@@ -84,26 +84,22 @@ class SessionStore(Store):
 
     def known_texts(self, phase: Phase) -> list[str]:
         """Returns the names, inside the session, of what agents and people wrote, deleted or not."""
-        gone = [name for name in self.history.names(phase.folder) if _is_text(name)]
+        gone = [name for name in self.history.names(phase.folder) if is_text(name)]
         return [name_in(phase, name) for name in sorted({*self._texts_in(phase), *gone})]
 
     def is_output(self, phase: Phase, name: str, data: bytes) -> bool:
         """Tells whether a file in a phase's folder is an agent's output: it says so, or the phase lists it."""
-        if not _is_text(name):
-            return False
-        return _MARK in data[:_HEAD] or name.removesuffix(".md") in self.workflow.agents or name in self._listed(phase)
+        return is_text(name) and (is_marked(data) or name in self._listed(phase))
 
     def _listed(self, phase: Phase) -> set[str]:
-        """Returns the files that the checkpoint of a phase names as outputs; one that cannot be read names none."""
         try:
             checkpoint = self.checkpoint(phase)
         except InvalidInput:
-            return set()
-        named = checkpoint.value if checkpoint else {"outputs": {}, "agents": {}}
-        return {*named["outputs"].values(), *(f"{agent}.md" for agent in named["agents"])}
+            checkpoint = None
+        return listed_outputs(self.workflow, checkpoint.value if checkpoint else None)
 
     def _texts_in(self, phase: Phase) -> list[str]:
-        return [name for name in files.names_in(self.path(phase.folder)) if _is_text(name)]
+        return [name for name in files.names_in(self.path(phase.folder)) if is_text(name)]
 
     def _found(self, phase: Phase, name: str) -> bytes:
         return self.bytes_of(name_in(phase, name)) or b""
@@ -188,7 +184,19 @@ class SessionStore(Store):
         return found
 
 
-def _is_text(name: str) -> bool:
+def is_marked(data: bytes) -> bool:
+    """Tells whether a text says of itself that it is an agent's output."""
+    return _MARK in data[:_HEAD]
+
+
+def listed_outputs(workflow: Workflow, checkpoint: Mapping[str, Any] | None) -> set[str]:
+    """Returns the files that are outputs by their names: those of the workflow's agents, and of the checkpoint's."""
+    named = checkpoint if checkpoint is not None else {"outputs": {}, "agents": {}}
+    return {*named["outputs"].values(), *(f"{agent}.md" for agent in (*workflow.agents, *named["agents"]))}
+
+
+def is_text(name: str) -> bool:
+    """Tells whether a file in a phase's folder is a text that agents or people wrote."""
     return name.endswith(".md") and name not in layout.OWN_FILES
 
 

@@ -5,9 +5,10 @@ leaves either the old state or a new one that recovery can finish, and a person'
 """
 
 import json
+import re
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 from haytham.documents.document import Document
 from haytham.documents.reader import read
 from haytham.domain import instants
-from haytham.domain.errors import BrokenRepository, Location
+from haytham.domain.errors import BrokenRepository, Location, StorageFailure
 from haytham.storage import files, folders, locks, seals, swaps
 from haytham.storage.branches import Prepared
 from haytham.storage.history import History, Person, blob_id
@@ -24,7 +25,9 @@ RESCUED = ".rescued-"
 
 _NOTE = "haytham.written"
 _SEAL = "haytham.seal"
+_HEAD = "haytham.head"
 _LOOKED_AT = ("HEAD", "packed-refs", "objects/pack", _NOTE)
+_COMMIT_ID = re.compile(r"[0-9a-f]{40}\Z")
 HAYTHAM = Person(name="Haytham", email="haytham@localhost")
 
 
@@ -192,12 +195,29 @@ class Store:
             files.write(again.files)
             return again
 
-        return self.history.publish(prepared, on_top)
+        commit = self.history.publish(prepared, on_top)
+        self._note_head(commit)
+        return commit
 
     def _prepared(self, changes: Mapping[str, bytes | None], note: CommitNote) -> Prepared:
         prepared = self.history.prepare(changes, note.message, note.author, self._clock())
         self.history.hold(prepared)
         return prepared
+
+    def recorded_head(self) -> str | None:
+        """Returns the newest commit that was made through a store, as noted beside git's files; None if unknown."""
+        noted = files.read_line(self.history.git_folder / _HEAD).decode(errors="replace")
+        return noted if _COMMIT_ID.match(noted) else None
+
+    def _note_head(self, commit: str) -> None:
+        """Notes the newest commit, not flushed: one that a power cut leaves behind is still part of history."""
+        with suppress(StorageFailure):
+            files.write_line(self.history.git_folder / _HEAD, commit.encode())
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether nobody is changing the folder just now."""
+        return locks.is_free(self.history.git_folder)
 
     def edited_by_hand(self, names: list[str]) -> list[str]:
         """Returns those files that hold neither what was committed nor what we wrote ourselves."""
@@ -252,7 +272,7 @@ class Store:
 
     def told(self) -> Any | None:
         """Returns what was kept by `seal`, if nothing changed since and nobody is at work or died; otherwise None."""
-        if not locks.is_free(self.history.git_folder):
+        if not self.is_at_rest:
             return None
         return seals.told(self.history.git_folder / _SEAL, self.folder, seals.this_boot())
 

@@ -116,3 +116,13 @@ def test_edits_are_listed() -> None:
     """One edited file is named in the subject, several in the body."""
     assert messages.edit(["a.md"]).startswith("a.md as edited by hand\n")
     assert messages.edit(["a.md", "b.md"]).startswith("2 files as edited by hand\n\na.md\nb.md\n")
+
+
+def test_a_message_tells_what_it_follows() -> None:
+    """The commit before is one more trailer; the first commit has none, and a message without trailers gets a block."""
+    parent = "a" * 40
+    plain, told = messages.message("Subject"), messages.message("Subject", "body", {"Phase": 1})
+    assert messages.after(told, None) == told
+    assert messages.after(told, parent) == f"Subject\n\nbody\n\nHaytham-Phase: 1\nHaytham-Parent: {parent}\n"
+    assert messages.after(plain, parent) == f"Subject\n\nHaytham-Parent: {parent}\n"
+    assert messages.after("Note: this\n", parent) == f"Note: this\n\nHaytham-Parent: {parent}\n"

@@ -235,9 +235,10 @@ def test_log_tells_commits_newest_first(repository: History) -> None:
     _commit(repository, "Second\n\nBody line\nanother\n\nHaytham-Phase: 1\nHaytham-Status: completed\n", a_md=b"2")
     _commit(repository, "Third\n\nHaytham-Phase: 2\n", a_md=b"3")
     third, second, first = repository.entries()
-    assert (third.subject, third.body, third.trailers) == ("Third", "", {"Haytham-Phase": "2"})
+    assert (third.subject, third.body) == ("Third", "")
+    assert third.trailers == {"Haytham-Phase": "2", "Haytham-Parent": second.id}
     assert (second.subject, second.body) == ("Second", "Body line\nanother")
-    assert second.trailers == {"Haytham-Phase": "1", "Haytham-Status": "completed"}
+    assert second.trailers == {"Haytham-Phase": "1", "Haytham-Status": "completed", "Haytham-Parent": first.id}
     assert (first.subject, first.body, first.trailers, first.author) == ("First", "", {}, AUTHOR)
     assert first.time == START
 

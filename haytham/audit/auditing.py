@@ -1,0 +1,39 @@
+"""The part of the API that is about audits: what happened, how it was, what changed, whether it still is as written."""
+
+from haytham.audit import verification
+from haytham.audit.verification import RecordedHead
+from haytham.checkpoint.session_access import SessionAccess
+from haytham.domain.audit_records import VerifyReport
+from haytham.domain.errors import InvalidInput
+from haytham.storage.layout import Layout
+from haytham.storage.project_store import ProjectStore
+
+_ID_LENGTH = 40
+
+
+class Auditing:
+    """Audits of the sessions below one base folder; `CheckpointManager` is one, and says what its methods raise."""
+
+    def __init__(self, places: Layout, access: SessionAccess) -> None:
+        self._layout = places
+        self._access = access
+
+    def verify_session(self, project_id: str, session_id: str, *, head: str | None = None) -> VerifyReport:
+        """Checks that a session is what was written: documents, hashes, decisions, commits, git's objects, journals.
+
+        Nothing is changed. Its history has to lead to the newest commit by the note of the last save, to those that
+        the project's history recorded, and to `head`, the full id of one that was noted elsewhere.
+        """
+        store = self._access.store_at(self._layout.existing_session(project_id, session_id))
+        own = ProjectStore(self._layout.project(project_id), clock=self._access.clock, lock_timeout=0)
+        recorded = verification.recorded_heads(session_id, own) if own.exists() else []
+        if head is not None:
+            recorded.append(RecordedHead(commit=_full_id(head), where="what was given"))
+        return verification.session(store, recorded)
+
+
+def _full_id(head: object) -> str:
+    if not isinstance(head, str) or len(head) != _ID_LENGTH or set(head) - set("0123456789abcdef"):
+        hint = "pass all 40 characters, as verify and git rev-parse HEAD tell them."
+        raise InvalidInput(f"head is {head!r}, which is no id of a commit.", hint=hint)
+    return head
