@@ -1,11 +1,11 @@
 """The part of the API that is about audits: what happened, how it was, what changed, whether it still is as written."""
 
-from haytham.audit import verification
+from haytham.audit import chronicle, verification
 from haytham.audit.verification import RecordedHead
 from haytham.checkpoint.session_access import SessionAccess
-from haytham.domain.audit_records import VerifyReport
+from haytham.domain.audit_records import LogRecord, VerifyReport
 from haytham.domain.errors import InvalidInput
-from haytham.storage.layout import Layout
+from haytham.storage.layout import Layout, refuse_links
 from haytham.storage.project_store import ProjectStore
 
 _ID_LENGTH = 40
@@ -17,6 +17,26 @@ class Auditing:
     def __init__(self, places: Layout, access: SessionAccess) -> None:
         self._layout = places
         self._access = access
+
+    def log(
+        self,
+        project_id: str,
+        session_id: str,
+        *,
+        phase: int | None = None,
+        actor: str | None = None,
+        decision: str | None = None,
+        since: object = None,
+        until: object = None,
+    ) -> list[LogRecord]:
+        """Returns the commits of a session, newest first: all, or those about a phase, by somebody, with a decision.
+
+        `actor` is part of a name or an address; `since` and `until` are instants, or days in UTC.
+        """
+        chosen = chronicle.wanted(phase, actor, decision, since, until)
+        store = self._access.store_at(self._layout.existing_session(project_id, session_id))
+        refuse_links(store.history.git_folder)
+        return chronicle.records(filter(chosen.has, store.history.entries()), session_id)
 
     def verify_session(self, project_id: str, session_id: str, *, head: str | None = None) -> VerifyReport:
         """Checks that a session is what was written: documents, hashes, decisions, commits, git's objects, journals.

@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from haytham.audit import verification
+from haytham.audit import chronicle, verification
 from haytham.checkpoint import validation
 from haytham.checkpoint.checkpoint_manager import LOCK_TIMEOUT, CheckpointManager
 from haytham.domain import instants, messages, projects
-from haytham.domain.audit_records import VerifyReport
+from haytham.domain.audit_records import LogRecord, VerifyReport
 from haytham.domain.choices import PhaseStatus, ProjectStatus, choose
 from haytham.domain.errors import HaythamError, InvalidInput
 from haytham.domain.identifiers import check_line, check_text
@@ -155,6 +155,21 @@ class ProjectManager:
         sessions = self.sessions.session_ids(project_id)
         histories = {each: self.sessions.history(project_id, each) for each in sessions}
         return timeline.interleaved(histories, self._store(project_id).history.entries())
+
+    def log(
+        self,
+        project_id: str,
+        *,
+        phase: int | None = None,
+        actor: str | None = None,
+        decision: str | None = None,
+        since: object = None,
+        until: object = None,
+    ) -> list[LogRecord]:
+        """Returns the commits of a project and of all its sessions as one, newest first, as `log` of a session does."""
+        chosen = chronicle.wanted(phase, actor, decision, since, until)
+        events = [each for each in self.history(project_id) if chosen.has(each.entry)]
+        return [chronicle.record(each.entry, each.session_id) for each in events]
 
     def validate_project(self, project_id: str) -> list[FolderReport]:
         """Checks every document and the history of a project, then of each of its sessions; changes nothing."""

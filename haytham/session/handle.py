@@ -21,7 +21,7 @@ from typing import Any, Self
 
 from haytham.checkpoint.checkpoint_manager import CheckpointManager
 from haytham.domain import failures, instants, numbers, progress
-from haytham.domain.audit_records import VerifyReport
+from haytham.domain.audit_records import LogRecord, VerifyReport
 from haytham.domain.choices import ExecutionMode, PhaseStatus
 from haytham.domain.errors import InvalidInput, NotFound
 from haytham.domain.exchange_records import ExportRecord
@@ -94,6 +94,10 @@ class Session:
     def export(self, path: str | Path) -> ExportRecord:
         """Writes the session into one new file, from which `import_file` makes the same again."""
         return self.manager.export_session(self.project_id, self.session_id, path)
+
+    def log(self, **wanted: Any) -> list[LogRecord]:
+        """Returns the commits of the session, newest first; `wanted` is what `log` of the manager takes."""
+        return self.manager.log(self.project_id, self.session_id, **wanted)
 
     def verify(self, *, head: str | None = None) -> VerifyReport:
         """Checks that the session is what was written; changes nothing."""

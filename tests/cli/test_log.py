@@ -5,6 +5,8 @@ import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+
 from haytham.checkpoint.checkpoint_manager import CheckpointManager
 from tests.cli.conftest import Sample, Shell, new_session, process
 
@@ -49,7 +51,7 @@ def test_json(sample: Sample, shell: Shell) -> None:
         "session_id": sample.session,
     }
     entry = said.json["entries"][1]
-    assert list(entry) == ["id", "time", "author", "subject", "body", "trailers", "session_id"]
+    assert list(entry) == ["id", "time", "author", "subject", "body", "trailers", "session_id", "signature"]
     assert entry["author"] == {"name": "Rita Reviewer", "email": "rita@example.org"}
     assert entry["trailers"]["Haytham-Decision"] == "approved"
 
@@ -128,3 +130,44 @@ def test_broken_repository(sample: Sample, shell: Shell) -> None:
     said = shell("log", "--base-dir", sample.base)
     assert (said.code, said.out) == (1, "")
     assert "Hint: the documents beside it are untouched" in said.err
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--phase", "1"], ["Phase 1 Concept Expansion approved", "Phase 1 Concept Expansion completed"]),
+        (["--actor", "rita"], ["Phase 1 Concept Expansion approved"]),
+        (["--actor", "RITA@example"], ["Phase 1 Concept Expansion approved"]),
+        (["--decision", "approved"], ["Phase 1 Concept Expansion approved"]),
+        (["--decision", "skip_phase"], []),
+        (["--since", "2100-01-01"], []),
+        (["--until", "2020-01-01T00:00:00Z"], []),
+        (["--phase", "2", "--since", "2020-01-01"], ["Phase 2 Market Research sent back for another attempt"]),
+    ],
+)
+def test_filters(options: list[str], expected: list[str], sample: Sample, shell: Shell) -> None:
+    """Only what is asked for is told, in a session and in a project."""
+    for where in (["--session", sample.session], []):
+        said = shell("log", "--base-dir", sample.base, *where, *options, "--json")
+        assert [entry["subject"] for entry in said.json["entries"]] == expected
+
+
+def test_nothing_found(sample: Sample, shell: Shell) -> None:
+    """A filter that lets nothing through says so."""
+    said = shell("log", "--base-dir", sample.base, "--phase", "99")
+    assert (said.code, said.out) == (0, "Nothing of that is in the history.\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "expected"),
+    [
+        (["--since", "yesterday"], 1, "Error: since is 'yesterday', which is no date and time.\n"),
+        (["--until", "2026-13-01"], 1, "Error: until is '2026-13-01', which is no date and time.\n"),
+        (["--decision", "aproved"], 2, "Error: invalid value for '--decision': 'aproved' is not one of"),
+    ],
+)
+def test_bad_filters(options: list[str], code: int, expected: str, sample: Sample, shell: Shell) -> None:
+    """What cannot be asked for is named, with what can."""
+    said = shell("log", "--base-dir", sample.base, *options)
+    assert (said.code, said.out) == (code, "")
+    assert said.err.startswith(expected)

@@ -40,16 +40,16 @@ OTHERS = {
         review wait_for_review wait_for_review_async on_decision retry_request resume diff journals journal
         workflow_names watch watch_async
         export_session export_project import_file
-        verify_session
+        verify_session log
     """,
     "ProjectManager": """
         create_project start_session list_user_projects get_project_status update_user_preferences get_user_preferences
         archive_project delete_project project_ids list_projects history validate_project
-        verify_project
+        verify_project log
     """,
     "Session": """
         state next_phase outputs review wait_for_review wait_for_review_async resume journals journal export
-        verify
+        verify log
     """,
     "PhaseRun": "agent note_start now",
     "AgentRun": "write is_running record journal __enter__ __aenter__",
