@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable
 from functools import partial
 
-from haytham.checkpoint import attempts, review_desk, waiting
+from haytham.checkpoint import review_desk, waiting
 from haytham.checkpoint.session_access import SessionAccess
 from haytham.domain import reviews
 from haytham.domain.errors import InvalidInput
@@ -139,10 +139,3 @@ class Reviewing:
             ResumeStep(phase_num=s.phase.number, phase_name=s.phase.name, action=s.action, reason=s.reason)
             for s in steps
         ]
-
-    def diff(
-        self, project_id: str, session_id: str, phase_num: int, before: int | None = None, after: int | None = None
-    ) -> str:
-        """Shows what changed in a phase's outputs between two attempts, by default the last two, as a unified diff."""
-        view = self._access.view(project_id, session_id)
-        return attempts.diff(view, view.phase(phase_num), before, after)

@@ -1,14 +1,18 @@
 """The command `haytham diff`.
 
-`--json` prints: form "haytham.diff", version 1, project_id, session_id, phase_num, from, to, diff (a unified diff).
+`--json` prints: form "haytham.diff", version 1, project_id, session_id, phase_num (null for all phases), from and to
+(the number of an attempt or the id of a commit; null between sessions), other_session_id (null within one session),
+diff (a unified diff).
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 import click
 
 from haytham.cli import json_output, options, terminal
 from haytham.cli.commands import COMMANDS
+from haytham.cli.point import POINT
 from haytham.cli.selection import Selection, selecting
 from haytham.cli.target import Target, newest_session
 from haytham.domain.errors import InvalidInput, NotFound
@@ -17,15 +21,19 @@ from haytham.domain.workflow import Phase
 _HELP = f"""{COMMANDS["diff"][1]}
 
 PHASE is its number; without it, the only phase that has had a second attempt.
-Without --from and --to, the last two attempts."""
+Without --from and --to, the last two attempts. With --with, what the newest
+commits of two sessions have; without PHASE, of all phases. When agents ran,
+for how long and with how many tokens, is no difference."""
 _EPILOG = """\b
 Examples:
   haytham diff
   haytham diff 2 --from 1 --to 3
+  haytham diff 2 --from 3f9c2ab --to 81d0e4c     (commits, as in the log)
+  haytham diff --session session-456 --with session-789
   haytham diff 2 --json | jq -r .diff > changes.patch
 
 \b
-JSON: project_id, session_id, phase_num, from, to, diff."""
+JSON: project_id, session_id, phase_num, from, to, other_session_id, diff."""
 
 _STYLES = {"+++": "bold", "---": "bold", "@@": "cyan", "+": "green", "-": "red"}
 _TAB = 4
@@ -33,42 +41,72 @@ _TAB = 4
 
 @click.command("diff", help=_HELP, epilog=_EPILOG)
 @options.phase_argument
-@click.option("--from", "before", type=click.IntRange(min=1), metavar="N", help="Older attempt [default: one before]")
-@click.option("--to", "after", type=click.IntRange(min=1), metavar="N", help="Newer attempt [default: the last]")
+@click.option("--from", "before", type=POINT, metavar="WHEN", help="Older attempt or commit [default: one before]")
+@click.option("--to", "after", type=POINT, metavar="WHEN", help="Newer attempt or commit [default: the last attempt]")
+@click.option("--with", "other", metavar="ID", help="Compare with this session instead")
 @selecting(project="the only one", session="the newest")
 @options.json_option
 @options.help_option
 def command(
     phase: int | None,
-    before: int | None,
-    after: int | None,
+    before: int | str | None,
+    after: int | str | None,
+    other: str | None,
     selection: Selection,
     *,
     as_json: bool,
 ) -> None:
-    """Shows what changed between two attempts."""
+    """Shows what changed between two attempts, commits or sessions."""
     target = newest_session(selection)
+    if other is not None:
+        found, equal = _sessions(target, phase, before or after, other)
+    else:
+        found, equal = _points(target, phase, before, after)
+    if as_json:
+        json_output.emit("diff", {**target.form_ids(), **found})
+    elif found["diff"]:
+        terminal.lines(terminal.screen(), _lines(found["diff"]))
+    else:
+        terminal.plain(terminal.screen(), equal)
+
+
+def _sessions(target: Target, phase: int | None, point: int | str | None, other: str) -> tuple[dict[str, Any], str]:
+    if point is not None:
+        raise InvalidInput(
+            "--with compares what is newest; --from and --to are about one session.", hint="leave one out."
+        )
+    number = target.phase(phase).number if phase is not None else None
+    text = target.manager.diff_sessions(*target.ids, other, number)
+    found = {"phase_num": number, "from": None, "to": None, "other_session_id": other, "diff": text}
+    return found, f"Sessions {target.session} and {other} have the same outputs."
+
+
+def _points(
+    target: Target, phase: int | None, before: int | str | None, after: int | str | None
+) -> tuple[dict[str, Any], str]:
     chosen = target.phase(phase) if phase is not None else _only_repeated(target)
     older, newer = _attempts(target, chosen, before, after)
     text = target.manager.diff(*target.ids, chosen.number, older, newer)
-    if as_json:
-        found = {"phase_num": chosen.number, "from": older, "to": newer, "diff": text}
-        json_output.emit("diff", {**target.form_ids(), **found})
-    elif text:
-        terminal.lines(terminal.screen(), _lines(text))
-    else:
-        terminal.plain(terminal.screen(), f"Attempts {older} and {newer} have the same outputs.")
+    found = {"phase_num": chosen.number, "from": older, "to": newer, "other_session_id": None, "diff": text}
+    both = f"Attempts {older} and {newer}" if isinstance(older, int) else f"Commits {older} and {newer}"
+    return found, f"{both} have the same outputs."
 
 
-def _attempts(target: Target, phase: Phase, before: int | None, after: int | None) -> tuple[int, int]:
+def _attempts(
+    target: Target, phase: Phase, before: int | str | None, after: int | str | None
+) -> tuple[int | str, int | str]:
     known = target.manager.attempts(*target.ids, phase.number)
     newer = after if after is not None else max(known, default=1)
-    if before is None and newer == min(known, default=1):
+    if before is not None:
+        return before, newer
+    if not isinstance(newer, int):
+        raise InvalidInput("there is a commit to compare with, and none to compare.", hint="add --from.")
+    if newer == min(known, default=1):
         raise InvalidInput(
             f"phase {phase.number} {phase.name} has no attempt before {newer}.",
             hint="a second attempt comes after a review that requests changes.",
         )
-    return before if before is not None else newer - 1, newer
+    return newer - 1, newer
 
 
 def _only_repeated(target: Target) -> Phase:

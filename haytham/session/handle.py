@@ -21,7 +21,7 @@ from typing import Any, Self
 
 from haytham.checkpoint.checkpoint_manager import CheckpointManager
 from haytham.domain import failures, instants, numbers, progress
-from haytham.domain.audit_records import LogRecord, VerifyReport
+from haytham.domain.audit_records import LogRecord, PhaseSnapshot, VerifyReport
 from haytham.domain.choices import ExecutionMode, PhaseStatus
 from haytham.domain.errors import InvalidInput, NotFound
 from haytham.domain.exchange_records import ExportRecord
@@ -98,6 +98,14 @@ class Session:
     def log(self, **wanted: Any) -> list[LogRecord]:
         """Returns the commits of the session, newest first; `wanted` is what `log` of the manager takes."""
         return self.manager.log(self.project_id, self.session_id, **wanted)
+
+    def show(self, number: int, at: int | str | None = None) -> PhaseSnapshot:
+        """Returns a phase as it was at an attempt, at a commit, or at the newest one."""
+        return self.manager.show_phase(self.project_id, self.session_id, number, at)
+
+    def diff(self, number: int, before: int | str | None = None, after: int | str | None = None) -> str:
+        """Shows what changed in a phase's outputs between two attempts or commits."""
+        return self.manager.diff(self.project_id, self.session_id, number, before, after)
 
     def verify(self, *, head: str | None = None) -> VerifyReport:
         """Checks that the session is what was written; changes nothing."""

@@ -57,8 +57,8 @@ class HistoryChain:
         A beginning that several objects share is none, either.
         """
         with self._history.opened() as repository, suppress(KeyError, ValueError):
-            found = repository.get(name) if len(name) == len(_ANY) else repository[name]
-            if found is not None and found.type_str == "commit" and self._leads_to(repository, str(found.id)):
+            found = repository[name]
+            if found.type_str == "commit" and self._leads_to(repository, str(found.id)):
                 return str(found.id)
         return None
 
@@ -75,9 +75,6 @@ class HistoryChain:
     def _leads_to(self, repository: "pygit2.Repository", commit: str) -> bool:
         head = self._history.head()
         return head is not None and (head == commit or bool(repository.descendant_of(head, commit)))
-
-
-_ANY = "0" * 40
 
 
 def _files(tree: Any, known: dict[str, dict[str, str]]) -> dict[str, str]:

@@ -57,8 +57,43 @@ def test_json(repeated: Sample, shell: Shell) -> None:
         "phase_num": 1,
         "from": 2,
         "to": 3,
+        "other_session_id": None,
         "diff": CheckpointManager(repeated.base).diff(*repeated.ids, 1),
     }
+
+
+def test_only_meaning_is_compared(repeated: Sample, shell: Shell) -> None:
+    """When an agent ran, and for how long, is no difference."""
+    out = shell("diff", "--from", "1", "--to", "2", "--base-dir", repeated.base).out
+    changed = [line for line in out.splitlines() if line[:1] in "+-" and line[:3] not in {"+++", "---"}]
+    assert changed == ["-the first text", "+the second text"]
+
+
+def test_commits(repeated: Sample, shell: Shell) -> None:
+    """Two commits are compared by their ids, as the log shows them."""
+    ids = [each["id"] for each in CheckpointManager(repeated.base).log(*repeated.ids, phase=1)]
+    said = shell("diff", "1", "--from", ids[-1][:7], "--to", ids[0], "--base-dir", repeated.base)
+    assert said.out.startswith(f"--- commit {ids[-1][:7]}/writer.md\n+++ commit {ids[0][:7]}/writer.md\n")
+    said = shell("diff", "1", "--from", "ffffffff", "--base-dir", repeated.base)
+    assert (said.code, said.err) == (
+        1,
+        "Error: the session's history has no commit ffffffff.\nHint: haytham log shows those that it has.\n",
+    )
+    assert shell("diff", "1", "--to", ids[0], "--base-dir", repeated.base).err.endswith("Hint: add --from.\n")
+
+
+def test_sessions(repeated: Sample, shell: Shell) -> None:
+    """Two sessions are compared phase by phase, by what their newest commits have."""
+    waiting_session(repeated.base, "s-2")
+    said = shell("diff", "--session", "s-1", "--with", "s-2", "--base-dir", repeated.base)
+    assert said.out.startswith("--- s-1/phase_1_concept/writer.md\n+++ s-2/phase_1_concept/writer.md\n")
+    assert "\n-the third text\n" in said.out
+    form = shell("diff", "1", "--session", "s-1", "--with", "s-2", "--base-dir", repeated.base, "--json").json
+    assert (form["phase_num"], form["from"], form["other_session_id"]) == (1, None, "s-2")
+    said = shell("diff", "--session", "s-1", "--with", "s-1", "--base-dir", repeated.base)
+    assert said.out == "Sessions s-1 and s-1 have the same outputs.\n"
+    said = shell("diff", "--session", "s-1", "--with", "s-2", "--from", "1", "--base-dir", repeated.base)
+    assert said.err.startswith("Error: --with compares what is newest; --from and --to are about one session.\n")
 
 
 def test_no_difference(repeated: Sample, shell: Shell) -> None:

@@ -40,7 +40,7 @@ OTHERS = {
         review wait_for_review wait_for_review_async on_decision retry_request resume diff journals journal
         workflow_names watch watch_async
         export_session export_project import_file
-        verify_session log
+        verify_session log show_phase diff_sessions
     """,
     "ProjectManager": """
         create_project start_session list_user_projects get_project_status update_user_preferences get_user_preferences
@@ -49,7 +49,7 @@ OTHERS = {
     """,
     "Session": """
         state next_phase outputs review wait_for_review wait_for_review_async resume journals journal export
-        verify log
+        verify log show diff
     """,
     "PhaseRun": "agent note_start now",
     "AgentRun": "write is_running record journal __enter__ __aenter__",
