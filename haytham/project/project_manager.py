@@ -19,6 +19,7 @@ from haytham.domain.records import FolderReport, ProjectRecord, ProjectStatusRec
 from haytham.project import timeline
 from haytham.project.timeline import Event
 from haytham.storage import files, folders, layout
+from haytham.storage.history import Person, user_identity
 from haytham.storage.layout import Layout
 from haytham.storage.project_store import ProjectStore
 
@@ -36,9 +37,13 @@ class ProjectManager:
         clock: instants.Clock = instants.utc_now,
         new_id: Callable[[], str] = lambda: uuid.uuid4().hex,
         lock_timeout: float = LOCK_TIMEOUT,
+        identity: Callable[[], Person | None] = user_identity,
     ) -> None:
         self.base_dir = Path(base_dir)
-        self.sessions = CheckpointManager(base_dir, workflows=workflows, clock=clock, lock_timeout=lock_timeout)
+        self.sessions = CheckpointManager(
+            base_dir, workflows=workflows, clock=clock, lock_timeout=lock_timeout, identity=identity
+        )
+        self._identity = identity
         self._layout = Layout(base=self.base_dir)
         self._clock = clock
         self._new_id = new_id
@@ -122,7 +127,7 @@ class ProjectManager:
             files.make_folder(store.path(layout.OUTPUTS_FOLDER))
             value = projects.changed(store.project().value, self._now(), requirements_version=version)
             note = _result_note(session_id, version, unfinished, own_metrics, head)
-            store.save_project(value, note, {name: requirements_content.encode()})
+            store.save_project(value, note, {name: requirements_content.encode()}, self._identity())
         return SessionResult(
             project_id=project_id,
             session_id=session_id,
@@ -135,11 +140,16 @@ class ProjectManager:
         )
 
     def list_user_projects(self, user_id: str, status: str | None = None) -> list[ProjectRecord]:
-        """Lists a user's projects, newest first, optionally only those of one status."""
+        """Lists a user's projects, newest first, optionally only those of one status.
+
+        One whose document cannot be read is listed as history knows it, with its problem; if history does not know
+        whose it is either, it is listed for everybody.
+        """
         check_line(user_id, "user id")
         wanted = choose(ProjectStatus, status, "status") if status is not None else None
-        found = (projects.record(self._store(each).project().value) for each in self.project_ids())
-        chosen = [each for each in found if each["user_id"] == user_id and wanted in {None, each["status"]}]
+        found = [self._record_or_problem(each) for each in self.project_ids()]
+        known = [each for each in found if each["user_id"] == user_id and wanted in {None, each["status"]}]
+        chosen = [*known, *(each for each in found if not each["user_id"])]
         return sorted(chosen, key=_age, reverse=True)
 
     def project_ids(self) -> list[str]:
@@ -197,7 +207,8 @@ class ProjectManager:
         with self._writing(project_id) as store:
             value = projects.with_preferences(store.project().value, preferences, self._now())
             changed = json.dumps(sorted(preferences), ensure_ascii=False)
-            store.save_project(value, messages.message("Preferences changed", trailers={"Preferences": changed}))
+            note = messages.message("Preferences changed", trailers={"Preferences": changed})
+            store.save_project(value, note, person=self._identity())
         return dict(value["preferences"])
 
     def get_user_preferences(self, project_id: str) -> dict[str, Any]:
@@ -232,6 +243,16 @@ class ProjectManager:
         self._layout.existing_project(project_id)
         return self._store_at(project_id)
 
+    def _record_or_problem(self, project_id: str) -> ProjectRecord:
+        store = self._store(project_id)
+        try:
+            return projects.record(store.project().value)
+        except HaythamError as error:
+            committed = store.committed_project()
+            if committed is None:
+                return projects.unreadable(project_id, str(error))
+            return {**projects.record(committed.value), "problem": str(error)}
+
     def _status_or_problem(self, project_id: str) -> ProjectStatusRecord:
         try:
             return self.get_project_status(project_id)
@@ -257,12 +278,13 @@ class ProjectManager:
     def _change(self, project_id: str, note: str, **metadata: object) -> dict[str, Any]:
         with self._writing(project_id) as store:
             value = projects.changed(store.project().value, self._now(), **metadata)
-            store.save_project(value, note)
+            store.save_project(value, note, person=self._identity())
         return value
 
 
 def _age(project: ProjectRecord) -> tuple[float, str]:
-    return instants.parse(project["created"], "created").timestamp(), project["project_id"]
+    made = instants.parse(project["created"], "created").timestamp() if project["created"] else 0.0
+    return made, project["project_id"]
 
 
 def _result_note(session_id: str, version: int, unfinished: list[int], metrics: dict[str, Any], head: str) -> str:

@@ -2,15 +2,17 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from haytham.documents.document import Document
+from haytham.documents.reader import read
 from haytham.documents.renderer import checked
 from haytham.domain import instants, messages
-from haytham.domain.errors import Location, NotFound
-from haytham.storage import layout
+from haytham.domain.errors import InvalidInput, Location, NotFound
+from haytham.storage import files, layout
+from haytham.storage.history import Person
 from haytham.storage.store import CommitNote, Store
 
 _REQUIREMENTS = re.compile(r"requirements_v(\d+)\.md\Z")
@@ -32,8 +34,8 @@ class ProjectStore(Store):
             yield died
 
     def exists(self) -> bool:
-        """Tells whether there is a project document."""
-        return self.path(layout.PROJECT_FILE).is_file()
+        """Tells whether there is a project document, be it only in history because somebody deleted it."""
+        return self.path(layout.PROJECT_FILE).is_file() or self.committed_project() is not None
 
     def create_project(self, value: Mapping[str, Any]) -> bool:
         """Makes the folder of a project with its history; False if somebody else made it first."""
@@ -48,18 +50,40 @@ class ProjectStore(Store):
         return self.create(contents, note, (layout.SESSIONS_FOLDER,))
 
     def project(self) -> Document:
-        """Reads the project document; raises NotFound or InvalidDocument."""
-        found = self.document("project", layout.PROJECT_FILE)
+        """Reads the project document; raises NotFound or InvalidDocument.
+
+        One that was deleted is read from history, and is there again with the next change.
+        """
+        found = self.document("project", layout.PROJECT_FILE) or self.committed_project()
         if found is None:
             raise NotFound("this folder is no project.", location=Location(path=str(self.path(layout.PROJECT_FILE))))
         return found
 
-    def save_project(self, value: Mapping[str, Any], note: str, more: Mapping[str, bytes] | None = None) -> None:
-        """Writes the project document, and other files first, as one commit; call it under the lock."""
+    def committed_project(self) -> Document | None:
+        """Reads the project document as it was committed last; None if there is none that can be understood."""
+        if not self.history.git_folder.is_dir():
+            return None
+        data = self.history.read(layout.PROJECT_FILE)
+        with suppress(InvalidInput):
+            return None if data is None else read("project", files.decoded(data, layout.PROJECT_FILE))
+        return None
+
+    def save_project(
+        self,
+        value: Mapping[str, Any],
+        note: str,
+        more: Mapping[str, bytes] | None = None,
+        person: Person | None = None,
+    ) -> None:
+        """Writes the project document, and other files first, as one commit; call it under the lock.
+
+        What somebody changed in it by hand is committed first: as the person's or, if they are not known, its owner's.
+        """
         present = self.project()
         edited = self.edited_by_hand([layout.PROJECT_FILE])
         if edited:
-            self.commit(tuple(edited), CommitNote(message=messages.edit(edited)))
+            author = person or Person(name=present.value["metadata"]["user_id"], email="")
+            self.commit(tuple(edited), CommitNote(message=messages.edit(edited), author=author))
         text = checked(present.replaced(value), layout.PROJECT_FILE)
         contents = {**(more or {}), layout.PROJECT_FILE: text.encode()}
         self.save(contents, CommitNote(message=note))

@@ -335,7 +335,6 @@ def test_unreadable_project_makes_its_readers_raise(projects: ProjectManager, ba
     for call in (
         lambda: projects.get_project_status(project),
         lambda: projects.archive_project(project),
-        lambda: projects.list_user_projects(USER),
         lambda: projects.start_session(project),
     ):
         error = refused(base, ValueError, call)
