@@ -25,8 +25,9 @@ LAYERS = {  # the higher the number, the higher the layer; a module imports its 
     "demo": 4,
 }
 GATEWAYS = {
-    "jinja2": ("documents/renderer",),
-    "mistune": ("documents/blocks",),
+    "jinja2": ("documents/renderer", "documents/pages"),
+    "markupsafe": ("documents/pages",),  # a part of jinja2
+    "mistune": ("documents/blocks", "documents/markup"),
     "jsonschema": ("documents/schemas",),
     "referencing": ("documents/schemas",),
     "fastjsonschema": ("documents/schemas",),

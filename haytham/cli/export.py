@@ -20,12 +20,17 @@ The file holds every document as it is, also what nobody committed yet, the
 journals, and the whole history as a git bundle. It is a zip that any program
 opens; haytham import makes the same session of it, byte for byte. PATH is the
 new file or the folder for it; without it, the current folder. Nothing is ever
-overwritten."""
+overwritten.
+
+With --html, the file is one page for people: phases, outputs, decisions,
+figures and the timeline. It loads nothing and runs nothing, so it can be
+mailed; it cannot be imported."""
 _EPILOG = """\b
 Examples:
   haytham export
   haytham export --session session-456 handover.haytham.zip
   haytham export --project project-123 --whole-project backups/
+  haytham export --html report.html
 
 \b
 JSON: kind, project_id, session_id, path, size, sha256, sessions, files,
@@ -36,30 +41,34 @@ uncommitted."""
 @click.argument("path", type=click.Path(path_type=Path), required=False, metavar="[PATH]")
 @selecting(project="the only one", session="the newest")
 @click.option("--whole-project", is_flag=True, help="Export the project with all its sessions")
+@click.option("--html", "as_page", is_flag=True, help="Write a page to be read instead")
 @options.json_option
 @options.help_option
-def command(selection: Selection, path: Path | None, *, whole_project: bool, as_json: bool) -> None:
+def command(selection: Selection, path: Path | None, *, whole_project: bool, as_page: bool, as_json: bool) -> None:
     """Writes a session or a project into one file."""
-    if whole_project and selection.session is not None:
-        raise click.UsageError("--whole-project and --session exclude each other.")
-    record = _exported(selection, path or Path(), whole_project=whole_project)
+    if whole_project and (as_page or selection.session is not None):
+        other = "--html" if as_page else "--session"
+        raise click.UsageError(f"--whole-project and {other} exclude each other.")
+    record = _exported(selection, path or Path(), whole_project=whole_project, as_page=as_page)
     if as_json:
         json_output.emit("export", {**record})
     else:
         _show(record)
 
 
-def _exported(selection: Selection, path: Path, *, whole_project: bool) -> ExportRecord:
+def _exported(selection: Selection, path: Path, *, whole_project: bool, as_page: bool) -> ExportRecord:
     if whole_project:
         return selection.manager.sessions.export_project(selection.one_project(), path)
     target = newest_session(selection)
+    if as_page:
+        return target.manager.export_page(*target.ids, path)
     return target.manager.export_session(*target.ids, path)
 
 
 def _show(record: ExportRecord) -> None:
     console = terminal.screen()
     what = record["session_id"] or record["project_id"]
-    counts = [_count(record["files"], "file")]
+    counts = [_count(record["files"], "output" if record["kind"] == "page" else "file")]
     if record["kind"] == "project":
         counts.append(_count(len(record["sessions"]), "session"))
     terminal.plain(console, f"{record['kind'].capitalize()} {what}: {', '.join(counts)}", "green")

@@ -11,7 +11,7 @@ from haytham.domain.errors import Conflict, InvalidInput, Location, NotFound
 from haytham.domain.exchange_records import ExportRecord, ImportRecord
 from haytham.domain.identifiers import check_id
 from haytham.exchange import archive as archives
-from haytham.exchange import collection, delivery, inspection
+from haytham.exchange import collection, delivery, inspection, page
 from haytham.exchange.archive import Archive
 from haytham.exchange.collection import Collected
 from haytham.exchange.delivery import Names
@@ -43,6 +43,27 @@ class Exchanging:
         places.layout.existing_project(project_id)
         sessions = [self._access.opened(project_id, each) for each in places.layout.session_ids(project_id)]
         return self._written(collection.project(project_id, places.project(project_id), sessions), target)
+
+    def export_page(self, project_id: str, session_id: str, path: str | Path) -> ExportRecord:
+        """Writes a session as one new page of HTML, to be opened and mailed; it loads nothing and runs nothing."""
+        target = _free(path, f"{session_id}.html")
+        state = self._access.state(project_id, session_id)
+        view = self._access.settled(project_id, session_id)
+        with view.store.history.kept_open():
+            text = page.of(view, state, list(view.store.history.entries()))
+        data = text.encode()
+        _write(target, data)
+        return ExportRecord(
+            kind="page",
+            project_id=project_id,
+            session_id=session_id,
+            path=str(target),
+            size=len(data),
+            sha256=hashlib.sha256(data).hexdigest(),
+            sessions=[session_id],
+            files=sum(len(view.store.output_names(phase)) for phase in view.phases),
+            uncommitted=list(state["edited_files"]),
+        )
 
     def import_file(self, path: str | Path, *, project_id: str | None = None, as_id: str | None = None) -> ImportRecord:
         """Makes the session or the project of an exported file, at once or not at all, and never over an existing one.

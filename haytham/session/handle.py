@@ -111,6 +111,10 @@ class Session:
         """Checks that the session is what was written; changes nothing."""
         return self.manager.verify_session(self.project_id, self.session_id, head=head)
 
+    def export_page(self, path: str | Path) -> ExportRecord:
+        """Writes the session as one new page of HTML, to be opened and mailed."""
+        return self.manager.export_page(self.project_id, self.session_id, path)
+
     def phase(self, number: int, execution_mode: str | None = None) -> "PhaseRun":
         """Returns a run of a phase, to be used with `with` or `async with`."""
         return PhaseRun(self, number, execution_mode)

@@ -77,3 +77,15 @@ def test_errors(sample: Sample, shell: Shell, tmp_path: Path) -> None:
     assert (broken.code, broken.out) == (1, "")
     assert broken.err.startswith("Error: the file is no export that can be trusted: ")
     assert list((tmp_path / "b").iterdir()) == []
+
+
+def test_page(sample: Sample, shell: Shell, tmp_path: Path) -> None:
+    """With --html, one page is written; it is told in text and in JSON, and a project has none."""
+    said = shell("export", "--base-dir", sample.base, "--html", tmp_path)
+    file = tmp_path / f"{sample.session}.html"
+    assert said.out.splitlines()[:2] == [f"Page {sample.session}: 1 output", str(file)]
+    assert file.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    again = shell("export", "--base-dir", sample.base, "--html", tmp_path / "x.html", "--json")
+    assert (again.json["kind"], again.json["files"]) == ("page", 1)
+    wrong = shell("export", "--base-dir", sample.base, "--html", "--whole-project")
+    assert (wrong.code, wrong.err.splitlines()[0]) == (2, "Error: --whole-project and --html exclude each other.")

@@ -39,7 +39,7 @@ OTHERS = {
         load_checkpoint get_phase_outputs validate_checkpoint save_user_feedback load_feedback get_approved_phases
         review wait_for_review wait_for_review_async on_decision retry_request resume diff journals journal
         workflow_names watch watch_async
-        export_session export_project import_file
+        export_session export_project export_page import_file
         verify_session log show_phase diff_sessions
     """,
     "ProjectManager": """
@@ -49,7 +49,7 @@ OTHERS = {
     """,
     "Session": """
         state next_phase outputs review wait_for_review wait_for_review_async resume journals journal export
-        verify log show diff
+        verify log show diff export_page
     """,
     "PhaseRun": "agent note_start now",
     "AgentRun": "write is_running record journal __enter__ __aenter__",
