@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check release bench pictures format clean
+.PHONY: help demo test check release bench pictures docs format clean
 
 help:  ## Show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -34,6 +34,9 @@ bench: $(READY)  ## Measure, as ratios in one run
 
 pictures: $(READY)  ## Take pictures of the commands at 80 columns, to look at
 	@$(BIN)/python -m tests.pictures pictures
+
+docs: $(READY)  ## Write the pages that are made: the command line, the documents, the tutorial's output
+	@$(BIN)/python -m tests.documentation.write
 
 format: $(READY)  ## Put the source into its form
 	$(BIN)/ruff check --fix
