@@ -22,14 +22,22 @@ _KNOWN_VERSIONS = {2, 3, 4}
 Entries = dict[tuple[bytes, int], bytes]  # by name and stage, as git sorts them: everything that stands before the name
 
 
-def refresh(git_folder: Path, changes: Mapping[str, bytes | None], head: Callable[[], Any]) -> None:
-    """Brings the index up to date for these files; `head` gives the tree that a broken one is built anew from."""
+def refresh(
+    git_folder: Path,
+    changes: Mapping[str, bytes | None],
+    head: Callable[[], Any],
+    is_staged: Callable[[str, str], bool] = lambda _path, _oid: False,
+) -> None:
+    """Brings the index up to date for these files; `head` gives the tree that a broken one is built anew from.
+
+    What `is_staged` says a person put there, given a file and an id, stays.
+    """
     index = git_folder / "index"
     temporary = files.temporary_name(index)
     with suppress(OSError, ValueError):  # ValueError: git wrote it in a way that is not known here
         current = files.read_bytes(index)
         entries = _entries(current) if current is not None and _is_whole(current) else _entries_of(head())
-        _change(entries, changes)
+        _change(entries, {path: data for path, data in changes.items() if not _is_theirs(entries, path, is_staged)})
         try:
             temporary.write_bytes(_encoded(entries))
             files.replace_under_lock(temporary, index, lambda: files.read_bytes(index) == current)
@@ -56,6 +64,11 @@ def blobs(tree: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
             yield from blobs(entry, f"{prefix}{entry.name}/")
         else:
             yield f"{prefix}{entry.name}", str(entry.id)
+
+
+def _is_theirs(entries: Entries, path: str, is_staged: Callable[[str, str], bool]) -> bool:
+    present = entries.get((path.encode(), 0))
+    return present is not None and is_staged(path, present[40:60].hex())
 
 
 def _change(entries: Entries, changes: Mapping[str, bytes | None]) -> None:

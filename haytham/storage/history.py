@@ -142,8 +142,15 @@ class History:
         packed = {folder / f"{pack.name}.pack": pack.data, folder / f"{pack.name}.idx": pack.index}
         return Prepared(commit=commit.id, base=base, files=packed, changes=changes)
 
-    def publish(self, prepared: Prepared, again: Callable[[], Prepared] | None = None) -> str:
+    def publish(
+        self,
+        prepared: Prepared,
+        again: Callable[[], Prepared] | None = None,
+        seen: Mapping[str, bytes | None] | None = None,
+    ) -> str:
         """Makes a prepared commit the newest one, durably, and returns its id.
+
+        `seen` is what stood in its files before: what a person staged of them and changed again stays staged.
 
         If somebody else committed meanwhile, `again` prepares it on top of theirs, with its files written, while git
         has to wait; without it, Conflict is raised.
@@ -159,7 +166,7 @@ class History:
             ref = self.git_folder / self._ref
             published = branches.advance(ref, prepared, lambda: self._head_id(repository), on_top if again else None)
             self._verify_ref(repository, published.commit)
-        self.refresh_index(published.changes)
+        self.refresh_index(published.changes, seen)
         self.release(prepared)
         self.release(published)
         return published.commit
@@ -172,10 +179,26 @@ class History:
         """Lets `git gc` have the pack again."""
         files.remove(_keep_of(prepared))
 
-    def refresh_index(self, changes: Mapping[str, bytes | None]) -> None:
-        """Brings the index up to date for these paths, so that `git status` is clean for people."""
+    def refresh_index(
+        self, changes: Mapping[str, bytes | None], seen: Mapping[str, bytes | None] | None = None
+    ) -> None:
+        """Brings the index up to date for these paths, so that `git status` is clean for people.
+
+        What is neither in history nor `seen` in the file is a person's, staged: it would be lost, so it stays.
+        """
         with self.opened() as repository:
-            git_index.refresh(self.git_folder, changes, lambda: self._head_tree(repository))
+
+            def is_staged(path: str, oid: str) -> bool:
+                known = {blob_id(each) for each in (changes[path], (seen or {}).get(path)) if each is not None}
+                return oid not in known and not self._was_committed(repository, path, oid)
+
+            git_index.refresh(self.git_folder, changes, lambda: self._head_tree(repository), is_staged)
+
+    def _was_committed(self, repository: "pygit2.Repository", path: str, oid: str) -> bool:
+        """Tells whether a file had these bytes in any commit; newest first, so that it is quick when it did."""
+        head = self._head_id(repository)
+        trees = (commit.tree for commit in repository.walk(head)) if head else ()
+        return any(path in tree and str(tree[path].id) == oid for tree in trees)
 
     def outdated_in_index(self) -> dict[str, str]:
         """Returns the files that the index has otherwise than the newest commit, with the ids they have there."""

@@ -183,6 +183,7 @@ class Store:
     ) -> str:
         """Flushes the documents and the pack of their commit together, then moves the branch to it."""
         prepared = self._prepared(changes, note)
+        seen = {name: self._read.get(name) for name in changes}
         try:
             files.write({**paths, **prepared.files}, expected, self._held, first=coming)
         except BaseException:
@@ -195,7 +196,7 @@ class Store:
             files.write(again.files)
             return again
 
-        commit = self.history.publish(prepared, on_top)
+        commit = self.history.publish(prepared, on_top, seen)
         self._note_head(commit)
         return commit
 

@@ -83,3 +83,27 @@ def test_deleted_workflow_is_not_committed_as_deleted(desk: Desk) -> None:
     assert desk.manager.load_session(*AT)["edited_files"] == ["workflow.toml"]
     desk.decide(1)
     assert git(desk.folder, "ls-files", "workflow.toml") == "workflow.toml"
+
+
+def test_staged_version_that_is_nowhere_else_stays_staged(desk: Desk) -> None:
+    """What somebody staged and then changed again in the file is only in the index: our commit does not drop it."""
+    desk.run(1)
+    form = "phase_1_draft/user_feedback.md"
+    desk.edit(1, "-", comments="staged words")
+    git(desk.folder, "add", form)
+    desk.edit(1, "approved", comments="later words")
+    desk.manager.load_session(*AT)
+    assert desk.approved() == [1]
+    staged = git(desk.folder, "show", f":{form}")
+    assert ("staged words" in staged, "later words" in staged) == (True, False)
+    desk.reopened().manager.recover(*AT)
+    assert git(desk.folder, "show", f":{form}") == staged
+
+
+def test_staged_version_that_was_taken_in_is_done_with(desk: Desk) -> None:
+    """What was staged as it is in the file has been taken in with it: git finds nothing left to commit."""
+    desk.run(1)
+    desk.edit(1, "approved", comments="my words")
+    git(desk.folder, "add", "--all")
+    desk.manager.load_session(*AT)
+    assert (desk.approved(), _status(desk)) == ([1], "")
