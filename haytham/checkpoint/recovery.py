@@ -24,12 +24,13 @@ def recover(writer: SessionWriter) -> RecoveryReport:
     store = writer.store
     store.history.check()
     removed = [str(path) for path in store.sweep()]
+    restored = [f"{name} was brought to the commit that a crash had left it behind" for name in store.restored]
     finished = [_finish(writer, phase) for phase in _unfinished(writer)]
     if not finished and _manifest_is_stale(writer):
         writer.save_manifest(messages.message("Manifest derived again", trailers={"Recovered": "yes"}))
         finished.append(f"{layout.MANIFEST_FILE} was derived again from the checkpoints")
     finished += _finish_documents(writer)
-    return RecoveryReport(finished=finished, removed=removed, edited_files=edited_files(writer))
+    return RecoveryReport(finished=restored + finished, removed=removed, edited_files=edited_files(writer))
 
 
 def edited_files(view: SessionView) -> list[str]:

@@ -9,10 +9,10 @@ from haytham.checkpoint import recovery, review_desk
 from haytham.checkpoint.session_view import SessionView
 from haytham.checkpoint.session_writer import SessionWriter
 from haytham.domain import instants, progress
-from haytham.domain.errors import StorageFailure
+from haytham.domain.errors import InvalidInput, Location, StorageFailure
 from haytham.domain.records import RecoveryReport, ReviewRecord, SessionState
 from haytham.domain.workflow import Phase
-from haytham.storage import layout
+from haytham.storage import layout, restoring
 from haytham.storage.history import Person
 from haytham.storage.layout import Layout
 from haytham.storage.seals import Look
@@ -52,7 +52,7 @@ class SessionAccess:
     def opened(self, project_id: str, session_id: str) -> SessionStore:
         """Returns a session's store; the first time, after recovery."""
         store = self.store(project_id, session_id)
-        if store.folder not in self.reports:
+        if store.folder not in self.reports or restoring.is_unfinished(store):
             try:
                 self.recover(store)
             except StorageFailure:
@@ -125,8 +125,8 @@ class SessionAccess:
                     _LOG.exception("a callback for decisions failed; the decision itself is saved")
 
     @contextmanager
-    def writing(self, project_id: str, session_id: str) -> Iterator[SessionWriter]:
-        """Holds a session for one change, after taking in what people decided.
+    def writing(self, project_id: str, session_id: str, *, even_archived: bool = False) -> Iterator[SessionWriter]:
+        """Holds a session for one change, after taking in what people decided; raises InvalidInput if it is archived.
 
         It is recovered if this is the first change or if the writer before died.
         """
@@ -141,6 +141,17 @@ class SessionAccess:
                 if review_desk.has_new_forms(writer):
                     decided = review_desk.settle(writer)
                     writer = self._writer(store)
+                if not even_archived:
+                    _refuse_archived(writer)
                 yield writer
         finally:
             self.tell(project_id, session_id, decided)
+
+
+def _refuse_archived(view: SessionView) -> None:
+    if since := progress.archived(view.manifest.value):
+        raise InvalidInput(
+            f"session {view.identity['session_id']} is archived since {since}.",
+            location=Location(path=str(view.store.path(layout.MANIFEST_FILE))),
+            hint="haytham archive --undo opens it again.",
+        )

@@ -32,6 +32,7 @@ class SessionView:
         self.manifest = self._manifest_document()
         store.check_place(self.manifest.value["metadata"])
         self.identity: dict[str, Any] = dict(self.manifest.value["metadata"])
+        self.parts = {key: self.manifest.value[key] for key in progress.OWN_PARTS if key in self.manifest.value}
         is_known = person is not None and bool(person.name.strip())
         self.person = person if person and is_known else Person(name=self.identity["user_id"], email="")
 
@@ -212,11 +213,9 @@ class SessionView:
         """Returns what the manifest has to say, given the checkpoints on disk and those about to be written."""
         known = self.store.checkpoints(tuple(p for p in self.phases if p.number not in (changed or {})))
         is_waiting = any(self._open_gate(phase) for phase in self.phases)
-        value = progress.manifest(
-            self.identity, self.workflow, known | dict(changed or {}), self.now, is_waiting=is_waiting
-        )
-        policy = self.manifest.value.get("review_policy")
-        return value if policy is None else {**value, "review_policy": policy}
+        checkpoints = known | dict(changed or {})
+        value = progress.manifest(self.identity, self.workflow, checkpoints, self.now, is_waiting=is_waiting)
+        return {**value, **self.parts}
 
     def _manifest_document(self) -> Document:
         """Reads the manifest; one that cannot be read is taken from history, and derived again by recovery."""

@@ -139,6 +139,13 @@ class SessionWriter(SessionView):
         self.identity = {**self.identity, "closed": self.identity["closed"] or self.now}
         self._save({}, {}, messages.message("Session completed", trailers={"Status": "completed"}))
 
+    def archive(self, *, is_archived: bool) -> None:
+        """Marks the session as archived, or takes the mark away."""
+        others = {key: part for key, part in self.parts.items() if key != "archive"}
+        self.parts = {**others, "archive": {"archived": self.now}} if is_archived else others
+        word = "archived" if is_archived else "unarchived"
+        self._save({}, {}, messages.message(f"Session {word}", trailers={"Archived": "yes" if is_archived else "no"}))
+
     def save_manifest(self, note: str | None) -> None:
         """Writes the manifest as the checkpoints say it should be."""
         self._save({}, {}, note)

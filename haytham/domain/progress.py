@@ -6,10 +6,12 @@ from typing import Any
 
 from haytham.domain import instants
 from haytham.domain.choices import PhaseStatus, SessionStatus
-from haytham.domain.records import Metrics, SessionState, SessionSummary
+from haytham.domain.records import Metrics, OriginRecord, SessionState, SessionSummary
 from haytham.domain.workflow import Phase, Workflow
 
 Value = Mapping[str, Any]
+
+OWN_PARTS = ("review_policy", "origin", "archive")  # what a manifest may say that no checkpoint does
 
 _DERIVED_LATER = "last_updated"
 
@@ -67,7 +69,19 @@ def state(value: Value, *, edited_files: list[str], recovered: list[str], stale:
         edited_files=edited_files,
         recovered=list(recovered),
         stale_phases=dict(stale),
+        archived=archived(value),
+        origin=origin(value),
     )
+
+
+def archived(value: Value) -> str | None:
+    """Returns since when a session is archived, given its manifest, or None."""
+    return str(value["archive"]["archived"]) if "archive" in value else None
+
+
+def origin(value: Value) -> OriginRecord | None:
+    """Returns what a session was forked from, given its manifest, or None."""
+    return OriginRecord(**dict(value["origin"])) if "origin" in value else None  # type: ignore[typeddict-item]  # the schema has them
 
 
 def summary(session_id: str, value: Value) -> SessionSummary:
@@ -81,6 +95,7 @@ def summary(session_id: str, value: Value) -> SessionSummary:
         created=metadata["created"],
         last_updated=metadata["last_updated"],
         current_phase=value["current_phase"]["phase"],
+        archived=archived(value),
     )
 
 
@@ -94,6 +109,7 @@ def unreadable(session_id: str, problem: str) -> SessionSummary:
         created="",
         last_updated="",
         current_phase=0,
+        archived=None,
         problem=problem,
     )
 

@@ -52,6 +52,15 @@ class Metrics(TypedDict):
     total_cost: float
 
 
+class OriginRecord(TypedDict):
+    """What a session was forked from; `phase` is None if a commit was named."""
+
+    session_id: str
+    commit: str
+    phase: int | None
+    forked: str
+
+
 class SessionState(TypedDict):
     """What `load_session` returns."""
 
@@ -72,6 +81,8 @@ class SessionState(TypedDict):
     edited_files: list[str]
     recovered: list[str]
     stale_phases: dict[int, str]
+    archived: str | None
+    origin: OriginRecord | None
 
 
 class PhaseOverview(TypedDict):
@@ -211,6 +222,7 @@ class SessionSummary(TypedDict):
     created: str
     last_updated: str
     current_phase: int
+    archived: str | None
     problem: NotRequired[str]
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from haytham.domain.errors import HaythamError, InvalidInput, Location, StorageFailure
+from haytham.domain.errors import Conflict, HaythamError, InvalidInput, Location, StorageFailure
 from haytham.storage import swaps
 
 TEMPORARY = ".haytham-tmp"
@@ -206,6 +206,16 @@ def remove(path: Path) -> None:
     """Removes a file that may be gone already."""
     with translating():
         path.unlink(missing_ok=True)
+
+
+def remove_known(contents: Mapping[Path, bytes], held: Path) -> None:
+    """Removes files that hold these bytes, durably; one that somebody changed stays. They are held as replaced ones."""
+    with translating():
+        for path, data in contents.items():
+            with suppress(Conflict):
+                swaps.remove(path, data, held)
+        for folder in dict.fromkeys(path.parent for path in contents):
+            flush_folder(folder)
 
 
 def sweep_marks(folder: Path, ending: str, mark: bytes) -> None:

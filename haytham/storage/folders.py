@@ -20,7 +20,7 @@ def build(temporary: Path, final: Path, fill: Callable[[], None]) -> bool:
     Returns False if the final one was there first.
     """
     files.make_folder(final.parent)
-    _sweep_folders(final.parent)
+    sweep(final.parent)
     with files.translating(), _made(temporary):
         try:
             fill()
@@ -47,6 +47,16 @@ def remove(folder: Path) -> None:
     """Removes a folder that was set aside, with all that is in it; somebody may be sweeping it already."""
     with files.translating(), suppress(FileNotFoundError):
         shutil.rmtree(folder)
+
+
+def size(folder: Path) -> tuple[int, int]:
+    """Returns how many files there are below a folder, and how many bytes they take."""
+    sizes = []
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with suppress(FileNotFoundError):
+                sizes.append(Path(place, name).lstat().st_size)
+    return len(sizes), sum(sizes)
 
 
 def _flush_tree(path: Path) -> None:
@@ -85,18 +95,21 @@ def _make_held(folder: Path) -> int:
             os.close(descriptor)
 
 
-def _sweep_folders(parent: Path) -> None:
-    """Removes folders whose makers died; one that is just being made is held by its maker."""
+def sweep(parent: Path) -> list[Path]:
+    """Removes folders whose makers died, and returns them; one that is just being made is held by its maker."""
     with files.translating(), os.scandir(parent) as entries:
         left = [Path(each.path) for each in entries if each.name.endswith(files.TEMPORARY) and each.is_dir()]
+    removed = []
     for folder in left:
         with suppress(OSError):
             descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 shutil.rmtree(folder, ignore_errors=True)
+                removed.append(folder)
             finally:
                 os.close(descriptor)
+    return removed
 
 
 def _is_there(folder: Path, descriptor: int) -> bool:

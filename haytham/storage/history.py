@@ -65,12 +65,17 @@ class History:
         self._repository: pygit2.Repository | None = None
         self._keep_open = False
 
+    @property
+    def ref_path(self) -> Path:
+        """Where git keeps the branch, unless it was packed."""
+        return self.git_folder / self._ref
+
     def create(self) -> None:
         """Makes an empty repository on the branch."""
         with _translating(self.git_folder):
             _pygit2().init_repository(str(self.folder), initial_head=self.branch).free()
         files.write_whole(self.git_folder / "info" / "exclude", files.TEMPORARY_PATTERNS)
-        files.make_folder((self.git_folder / self._ref).parent)
+        files.make_folder(self.ref_path.parent)
 
     def check(self) -> None:
         """Raises BrokenRepository if the repository is gone, damaged, or on another branch."""
@@ -85,7 +90,7 @@ class History:
 
     def sweep(self) -> list[Path]:
         """Removes what a writer that died left inside the repository; call it only under the lock."""
-        ref = self.git_folder / self._ref
+        ref = self.ref_path
         files.sweep_lock(ref, _STALE_LOCK)
         files.sweep_lock(self.git_folder / "index", _STALE_LOCK)
         files.sweep_marks(self.git_folder / "objects" / "pack", _KEEP, _OURS)
@@ -163,7 +168,7 @@ class History:
             return newer
 
         with self.opened() as repository:
-            ref = self.git_folder / self._ref
+            ref = self.ref_path
             published = branches.advance(ref, prepared, lambda: self._head_id(repository), on_top if again else None)
             self._verify_ref(repository, published.commit)
         self.refresh_index(published.changes, seen)
@@ -251,7 +256,7 @@ class History:
         if head is None or (head != commit and not repository.descendant_of(head, commit)):
             raise StorageFailure(
                 f"the branch does not lead to commit {commit}; it was not acknowledged.",
-                location=Location(path=str(self.git_folder / self._ref)),
+                location=Location(path=str(self.ref_path)),
                 hint="repeat the call.",
             )
 

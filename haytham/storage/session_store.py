@@ -99,7 +99,12 @@ class SessionStore(Store):
         return listed_outputs(self.workflow, checkpoint.value if checkpoint else None)
 
     def _texts_in(self, phase: Phase) -> list[str]:
-        return [name for name in files.names_in(self.path(phase.folder)) if is_text(name)]
+        names = set(files.names_in(self.path(phase.folder)))
+        for name, data in self.coming.items():
+            folder, _, file = name.partition("/")
+            if folder == phase.folder and "/" not in file:
+                (names.discard if data is None else names.add)(file)
+        return sorted(name for name in names if is_text(name))
 
     def _found(self, phase: Phase, name: str) -> bytes:
         return self.bytes_of(name_in(phase, name)) or b""
@@ -119,7 +124,7 @@ class SessionStore(Store):
         names = self.review_files(phase)
         for name in names:
             self.review(phase, name)
-        committed = {name: self.coming.get(name) or self.history.read(name) for name in names}
+        committed = {n: self.coming[n] if n in self.coming else self.history.read(n) for n in names}
         found = {name: self._review_of(phase, name, data) for name, data in committed.items() if data is not None}
         return {name: value for name, value in found.items() if value is not None and is_kept_in(name, value)}
 

@@ -10,6 +10,7 @@ import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from haytham.documents.document import Document
 from haytham.documents.reader import read
 from haytham.domain import instants
 from haytham.domain.errors import BrokenRepository, Location, StorageFailure
-from haytham.storage import files, folders, locks, seals, swaps
+from haytham.storage import files, folders, locks, restoring, seals, swaps
 from haytham.storage.branches import Prepared
 from haytham.storage.history import History, Person, blob_id
 
@@ -49,8 +50,9 @@ class Store:
         self._lock_timeout = lock_timeout
         self._read: dict[str, bytes | None] = {}
         self._paths: dict[str, Path] = {}
-        self._coming: Mapping[str, bytes] = {}
-        self._held = self.history.git_folder / "haytham.held"
+        self._coming: Mapping[str, bytes | None] = {}
+        self.restored: list[str] = []
+        self.held = self.history.git_folder / "haytham.held"
 
     def create(self, contents: Mapping[str, bytes], note: CommitNote, empty: tuple[str, ...] = ()) -> bool:
         """Makes the folder, some empty ones in it and its first commit, all or nothing; False if it was there first."""
@@ -69,10 +71,14 @@ class Store:
 
         def make() -> None:
             building.history.create()
-            files.make_folder(building._held)
+            files.make_folder(building.held)
             fill(building)
 
         return folders.build(temporary, self.folder, make)
+
+    def now(self) -> datetime:
+        """Returns the time by the store's clock."""
+        return self._clock()
 
     @contextmanager
     def locked(self) -> Iterator[bool]:
@@ -89,6 +95,8 @@ class Store:
             with self.history.kept_open():
                 if died:
                     self.sweep()
+                if restoring.is_unfinished(self):
+                    self.restored = restoring.finish(self)
                 yield died
 
     def sweep(self) -> list[Path]:
@@ -114,7 +122,7 @@ class Store:
         return self._paths[name]
 
     @contextmanager
-    def previewing(self, contents: Mapping[str, bytes]) -> Iterator[None]:
+    def previewing(self, contents: Mapping[str, bytes | None]) -> Iterator[None]:
         """Lets documents be read meanwhile as they are about to be written."""
         self._coming = contents
         try:
@@ -123,7 +131,7 @@ class Store:
             self._coming = {}
 
     @property
-    def coming(self) -> Mapping[str, bytes]:
+    def coming(self) -> Mapping[str, bytes | None]:
         """What is about to be written, by name, while it is previewed."""
         return self._coming
 
@@ -163,7 +171,7 @@ class Store:
             self.history.check()  # a commit does so by itself
         coming = {self.history.git_folder / _NOTE: self._note_of(contents)}
         if note is None:
-            files.write(paths, expected, self._held, first=coming)
+            files.write(paths, expected, self.held, first=coming)
             self._read.update(contents)
             return None
         changes = {name: self.bytes_of(name) for name in also_commit} | dict(contents)
@@ -185,7 +193,7 @@ class Store:
         prepared = self._prepared(changes, note)
         seen = {name: self._read.get(name) for name in changes}
         try:
-            files.write({**paths, **prepared.files}, expected, self._held, first=coming)
+            files.write({**paths, **prepared.files}, expected, self.held, first=coming)
         except BaseException:
             self.history.release(prepared)
             raise
@@ -242,7 +250,7 @@ class Store:
     def _rescue(self) -> None:
         """Puts beside its document what an editor wrote into a file that we had replaced under its hands."""
         with files.translating():
-            for name, kept in swaps.release(self._held):
+            for name, kept in swaps.release(self.held):
                 self._put_beside(name, kept)
 
     def _rescue_swapped(self, folders: list[Path]) -> None:
@@ -253,7 +261,8 @@ class Store:
 
     def _is_known(self, place: Path, data: bytes) -> bool:
         name = str(place.relative_to(self.folder))
-        return blob_id(data) in {self.history.blob_ids([name]).get(name), *self._written().get(name, ())}
+        committed = {self.history.blob_ids([name]).get(name), restoring.replaced(self, name)}
+        return blob_id(data) in {*committed, *self._written().get(name, ())}
 
     def _put_beside(self, name: str, rescued: Path) -> None:
         place = self.path(f"{name}{RESCUED}{secrets.token_hex(4)}")
@@ -264,7 +273,7 @@ class Store:
 
     def look(self) -> seals.Look:
         """Looks at everything that this store reads; do it before reading, to `seal` what came of it."""
-        held = [f"{self._held.name}/{name}" for name in files.names_in(self._held)]
+        held = [f"{self.held.name}/{name}" for name in files.names_in(self.held)]
         return seals.look(self.folder, [*_LOOKED_AT, f"refs/heads/{self.history.branch}", *held])
 
     def seal(self, found: seals.Look, told: Any) -> None:

@@ -63,6 +63,19 @@ def replace(new: Path, path: Path, expected: bytes | None, held: Path | None) ->
         raise _conflict(path)
 
 
+def remove(path: Path, expected: bytes, held: Path) -> None:
+    """Takes a file out of its place, which must hold the expected bytes, and holds it as a replaced one.
+
+    Raises Conflict otherwise, with their file in its place; where they have just put another one there, both are kept.
+    """
+    if _content_if_any(path) != expected:
+        raise _conflict(path)
+    kept = _hold(path, path, expected, held)
+    if content(kept) != expected:
+        _put_where_nothing_is(kept, path)
+        raise _conflict(path)
+
+
 def left_in(folder: Path, is_known: Callable[[Path, bytes], bool]) -> Iterator[tuple[Path, Path]]:
     """Clears up after a writer that died between an exchange and the next step.
 
@@ -123,14 +136,14 @@ def _put_back(theirs: Path, path: Path, ours: bytes) -> None:
         ours = content(path)  # what went in is older than what came out: the newer one goes back in
 
 
-def _hold(old: Path, path: Path, known: bytes, held: Path | None) -> None:
-    """Keeps a replaced file, named by the bytes it is known to hold."""
+def _hold(old: Path, path: Path, known: bytes, held: Path | None) -> Path:
+    """Keeps a replaced file, named by the bytes it is known to hold; returns where."""
     if held is None:
         old.unlink()
-        return
+        return old
     held.mkdir(exist_ok=True)
     name = quote(str(path.relative_to(held.parent.parent)), safe="")
-    old.rename(held / f"{_digest(known)}-{secrets.token_hex(4)}-{name}")  # the same bytes may be held twice
+    return old.rename(held / f"{_digest(known)}-{secrets.token_hex(4)}-{name}")  # the same bytes may be held twice
 
 
 def _exchange(one: Path, other: Path) -> bool:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from haytham.domain.errors import NotFound
+from haytham.domain.errors import BrokenRepository, Location, NotFound
 
 if TYPE_CHECKING:
     import git
@@ -17,6 +17,7 @@ _ENVIRONMENT = {
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_NO_LAZY_FETCH": "1",  # nothing is ever fetched because an object is missing
     "LC_ALL": "C",  # the messages are passed on, and should be the same everywhere
 }
 
@@ -31,6 +32,25 @@ def fsck(folder: Path) -> list[str]:
         return []
     lines = [line for line in (*output.splitlines(), *errors.splitlines()) if line.strip()]
     return lines or [f"git fsck ended with status {status}"]
+
+
+def repack(folder: Path) -> None:
+    """Lets git put all objects of the repository in a folder into one pack, those that no branch leads to as well.
+
+    What `git gc` does beyond it could discard something that a person may still want, or run a program of the
+    repository's.
+    """
+    with _git(folder) as program:
+        for words in (("repack", "-a", "-d", "-k", "-q"), ("pack-refs", "--all")):
+            status, _, errors = getattr(program, words[0].replace("-", "_"))(
+                *words[1:], with_extended_output=True, with_exceptions=False
+            )
+            if status != 0:
+                raise BrokenRepository(
+                    f"git {words[0]} ended with status {status}: {errors.strip() or 'it does not say why'}.",
+                    location=Location(path=str(folder)),
+                    hint="haytham validate shows what git finds wrong.",
+                )
 
 
 def version() -> tuple[int, ...]:
