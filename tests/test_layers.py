@@ -17,6 +17,7 @@ LAYERS = {  # the higher the number, the higher the layer; a module imports its 
     "storage": 2,
     "checkpoint": 3,
     "journal": 3,
+    "operations": 3,
     "project": 3,
     "session": 3,
     "exchange": 3,

@@ -5,6 +5,7 @@ Orders the steps; formats, paths and git are known further down.
 
 import asyncio
 import threading
+import uuid
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from haytham.domain.records import (
 from haytham.domain.workflow import Workflow
 from haytham.exchange.exchanging import Exchanging
 from haytham.exchange.places import Places
+from haytham.operations.operating import Operating
 from haytham.storage import files, layout
 from haytham.storage.history import Person, user_identity
 from haytham.storage.layout import Layout
@@ -37,7 +39,7 @@ from haytham.storage.project_store import ProjectStore
 LOCK_TIMEOUT = 30.0
 
 
-class CheckpointManager(SessionQueries, Reviewing, Exchanging, Auditing):
+class CheckpointManager(SessionQueries, Reviewing, Exchanging, Auditing, Operating):
     """Sessions below one base folder: what changes them, beside questions and reviews.
 
     Every method raises InvalidInput (a ValueError) for a bad id, phase number, status, mode or action, and NotFound
@@ -53,6 +55,7 @@ class CheckpointManager(SessionQueries, Reviewing, Exchanging, Auditing):
         clock: instants.Clock = instants.utc_now,
         lock_timeout: float = LOCK_TIMEOUT,
         identity: Callable[[], Person | None] = user_identity,
+        new_id: Callable[[], str] = lambda: uuid.uuid4().hex,
     ) -> None:
         self.base_dir = layout.base_folder(base_dir)
         places = Layout(base=self.base_dir)
@@ -61,6 +64,7 @@ class CheckpointManager(SessionQueries, Reviewing, Exchanging, Auditing):
         SessionQueries.__init__(self, places, access)
         Exchanging.__init__(self, access, Places(layout=places, clock=clock, lock_timeout=lock_timeout))
         Auditing.__init__(self, places, access)
+        Operating.__init__(self, places, access, self._project_store, new_id)
         self.clock = clock
         self._lock_timeout = lock_timeout
         self._workflows = WorkflowRegistry(workflows)

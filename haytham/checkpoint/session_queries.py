@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import NoneType
 
-from haytham.checkpoint import attempts, validation
+from haytham.checkpoint import attempts, session_journals, validation
 from haytham.checkpoint.session_access import SessionAccess
 from haytham.domain import progress
 from haytham.domain.choices import PhaseStatus
@@ -101,13 +101,7 @@ class SessionQueries:
         """Returns the journals of the agents of a phase."""
         store = self._access.store(project_id, session_id)
         phase = self._access.view(project_id, session_id).phase(phase_num)
-        return Journals(
-            store.path(name_in(phase, layout.JOURNAL_FOLDER)),
-            store.history.git_folder / layout.JOURNAL_NOTES / phase.folder,
-            session_id,
-            clock=self._access.clock,
-            policy=store.workflow.journal,
-        )
+        return session_journals.of(store, phase, self._access.clock)
 
     def journal(self, project_id: str, session_id: str, phase_num: int, agent_name: str, branch: str = "") -> Journal:
         """Returns the journal of an agent in a phase, to be saved to while the phase runs."""

@@ -41,7 +41,7 @@ class ProjectManager:
     ) -> None:
         self.base_dir = Path(base_dir)
         self.sessions = CheckpointManager(
-            base_dir, workflows=workflows, clock=clock, lock_timeout=lock_timeout, identity=identity
+            base_dir, workflows=workflows, clock=clock, lock_timeout=lock_timeout, identity=identity, new_id=new_id
         )
         self._identity = identity
         self._layout = Layout(base=self.base_dir)

@@ -26,6 +26,14 @@ from haytham.domain.choices import ExecutionMode, PhaseStatus
 from haytham.domain.errors import InvalidInput, NotFound
 from haytham.domain.exchange_records import ExportRecord
 from haytham.domain.identifiers import check_agent_name, check_text
+from haytham.domain.operation_records import (
+    CleanupRecord,
+    Comparison,
+    DeletionRecord,
+    ForkRecord,
+    RepairRecord,
+    RollbackRecord,
+)
 from haytham.domain.records import ResumeStep, RetryRequest, ReviewRecord, SessionState
 from haytham.journal.journal import Journal
 from haytham.journal.journals import Journals
@@ -114,6 +122,44 @@ class Session:
     def export_page(self, path: str | Path) -> ExportRecord:
         """Writes the session as one new page of HTML, to be opened and mailed."""
         return self.manager.export_page(self.project_id, self.session_id, path)
+
+    def fork(
+        self, new_session_id: str | None = None, *, phase: int | None = None, commit: str | None = None
+    ) -> ForkRecord:
+        """Makes another session that goes on from a phase or a commit of this one."""
+        return self.manager.fork(self.project_id, self.session_id, new_session_id, phase=phase, commit=commit)
+
+    def rollback(
+        self, *, phase: int | None = None, commit: str | None = None, reason: str = "", dry_run: bool = False
+    ) -> RollbackRecord:
+        """Takes the session back to a phase or a commit, by a new commit."""
+        return self.manager.rollback(
+            self.project_id, self.session_id, phase=phase, commit=commit, reason=reason, dry_run=dry_run
+        )
+
+    def compare(self, other_session_id: str) -> Comparison:
+        """Compares the session with another one of its project."""
+        return self.manager.compare(self.project_id, self.session_id, other_session_id)
+
+    def archive(self) -> SessionState:
+        """Marks the session as archived."""
+        return self.manager.archive_session(self.project_id, self.session_id)
+
+    def unarchive(self) -> SessionState:
+        """Opens the session again, if it is archived."""
+        return self.manager.unarchive_session(self.project_id, self.session_id)
+
+    def delete(self, *, dry_run: bool = False) -> DeletionRecord:
+        """Removes the session with its history, for good; a dry run only tells what goes."""
+        return self.manager.delete_session(self.project_id, self.session_id, dry_run=dry_run)
+
+    def gc(self) -> list[CleanupRecord]:
+        """Cleans up the session's folder."""
+        return self.manager.gc(self.project_id, self.session_id)
+
+    def repair(self) -> RepairRecord:
+        """Finishes what crashes left in the session and in the journals of its agents."""
+        return self.manager.repair(self.project_id, self.session_id)
 
     def phase(self, number: int, execution_mode: str | None = None) -> "PhaseRun":
         """Returns a run of a phase, to be used with `with` or `async with`."""

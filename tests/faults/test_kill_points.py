@@ -8,7 +8,7 @@ import pytest
 from tests.faults import tracing, verdict
 from tests.faults.orchestrator import PROJECT
 from tests.faults.tracing import Workshop
-from tests.faults.workshop import CALLS, NEW, SESSION
+from tests.faults.workshop import CALLS, NEW, OLD, SESSION
 from tests.trials import count
 
 pytestmark = pytest.mark.skipif(bool(tracing.WITHOUT_STRACE), reason=tracing.WITHOUT_STRACE)
@@ -89,9 +89,22 @@ def _after(workshop: Workshop, call: str, base: Path, where: str) -> list[str]:
     """Opens the session and looks for what is wrong, then repeats the call and looks again."""
     opened = workshop.call("load_session", base)
     problems = [f"{where}; opened: {each}" for each in _faults(opened.said, base / PROJECT / "sessions" / SESSION)]
+    problems += _halves(base, where)
     again = workshop.call(call, base)
-    said = "ok" if call == "create_project" and "exists already" in again.said else again.said
+    said = "ok" if _DONE.get(call, "\n") in again.said else again.said
     return problems + [f"{where}; repeated: {each}" for each in _faults(said, base)]
+
+
+def _halves(base: Path, where: str) -> list[str]:
+    """Looks for a session of which only a part is there, or a phase that only a part of was taken back."""
+    phase = base / PROJECT / "sessions" / SESSION / "phase_2_market_research"
+    there = sorted(path.name for path in phase.glob("*.md"))
+    whole = [
+        [],
+        ["checkpoint.md", "first.md", "second.md"],
+        ["checkpoint.md", "first.md", "second.md", "user_feedback.md"],
+    ]
+    return [] if there in whole else [f"{where}; opened: phase 2 has {there}"]
 
 
 def _faults(said: str, folder: Path) -> list[str]:
@@ -102,5 +115,7 @@ def _faults(said: str, folder: Path) -> list[str]:
     return problems
 
 
+# What a call says that had been done, although the process was killed.
+_DONE = {"create_project": "exists already", "delete_session": "has no session"}
 # Phase 2 is at work in what every call starts from; phase 3 in `start_phase`.
-_STATUSES = {SESSION: {f"{SESSION}/checkpoint/2": ["in_progress", 0]}, NEW: {}}
+_STATUSES = {SESSION: {f"{SESSION}/checkpoint/2": ["in_progress", 0]}, NEW: {}, OLD: {}}

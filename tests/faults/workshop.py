@@ -18,6 +18,7 @@ from tests.faults.orchestrator import PROJECT, SHARED, text
 
 SESSION = "session-0"
 NEW = "session-new"
+OLD = "session-old"
 _AGENTS = [{"agent_name": name, "status": "completed", "output_file": f"{name}.md"} for name in ("first", "second")]
 
 
@@ -31,6 +32,8 @@ def prepare(base: Path) -> None:
         for agent in ("first", "second"):
             manager.save_agent_output(PROJECT, SESSION, number, agent, text(f"{agent} {number}"))
     manager.save_checkpoint(PROJECT, SESSION, 1, "completed", _AGENTS)
+    manager.create_session(PROJECT, OLD, "user-1")
+    manager.save_checkpoint(PROJECT, OLD, 1, "completed", _AGENTS)
 
 
 def prepare_shared(base: Path) -> None:
@@ -89,6 +92,26 @@ def update_user_preferences(base: Path) -> None:
     ProjectManager(base).update_user_preferences(PROJECT, {"tone": "plain"})
 
 
+def fork(base: Path) -> None:
+    """A session made from another one."""
+    CheckpointManager(base).fork(PROJECT, SESSION, NEW, phase=1)
+
+
+def rollback(base: Path) -> None:
+    """A phase at work goes away."""
+    CheckpointManager(base).rollback(PROJECT, SESSION, phase=1)
+
+
+def archive_session(base: Path) -> None:
+    """A session put away."""
+    CheckpointManager(base).archive_session(PROJECT, OLD)
+
+
+def delete_session(base: Path) -> None:
+    """A session removed."""
+    CheckpointManager(base).delete_session(PROJECT, OLD)
+
+
 def load_session(base: Path) -> None:
     """Nothing but a look, by a fresh manager."""
     state = CheckpointManager(base).load_session(PROJECT, SESSION)
@@ -108,6 +131,10 @@ CALLS: dict[str, Callable[[Path], None]] = {
         save_user_feedback,
         complete_session,
         update_user_preferences,
+        fork,
+        rollback,
+        archive_session,
+        delete_session,
     )
 }
 

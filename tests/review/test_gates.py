@@ -41,6 +41,7 @@ OTHERS = {
         workflow_names watch watch_async
         export_session export_project export_page import_file
         verify_session log show_phase diff_sessions
+        fork rollback compare archive_session unarchive_session delete_session retain_sessions gc repair
     """,
     "ProjectManager": """
         create_project start_session list_user_projects get_project_status update_user_preferences get_user_preferences
@@ -50,6 +51,7 @@ OTHERS = {
     "Session": """
         state next_phase outputs review wait_for_review wait_for_review_async resume journals journal export
         verify log show diff export_page
+        fork rollback compare archive unarchive delete gc repair
     """,
     "PhaseRun": "agent note_start now",
     "AgentRun": "write is_running record journal __enter__ __aenter__",

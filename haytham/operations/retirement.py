@@ -1,0 +1,117 @@
+"""Archives and deletes sessions, one by one or by a rule."""
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+from datetime import datetime
+
+from haytham.checkpoint import recovery
+from haytham.checkpoint.session_view import SessionView
+from haytham.checkpoint.session_writer import SessionWriter
+from haytham.domain import progress, session_retention, suggestions
+from haytham.domain.errors import HaythamError, InvalidInput
+from haytham.domain.operation_records import DeletionRecord, RetentionRecord, RetentionRow
+from haytham.domain.session_retention import ARCHIVE, DELETE, Candidate, SessionRetention
+from haytham.operations import keeping, project_log
+from haytham.storage import folders
+from haytham.storage.project_store import ProjectStore
+from haytham.storage.session_store import SessionStore
+
+
+def archive(writer: SessionWriter, project: ProjectStore, *, is_archived: bool) -> None:
+    """Archives a session, or opens it again, after the project's history noted it; repeating it changes nothing."""
+    if (progress.archived(writer.manifest.value) is not None) == is_archived:
+        return
+    word, mark = ("archived", "yes") if is_archived else ("unarchived", "no")
+    project_log.note(project, project_log.about(writer.store.folder.name, word, Archived=mark))
+    keeping.keep(writer, *keeping.uncommitted(writer))
+    writer.archive(is_archived=is_archived)
+
+
+def planned(store: SessionStore, project_id: str, *, dry_run: bool) -> DeletionRecord:
+    """Tells what goes with a session; one that cannot be read can still be deleted."""
+    files, size = folders.size(store.folder)
+    return DeletionRecord(
+        project_id=project_id,
+        session_id=store.folder.name,
+        path=str(store.folder),
+        files=files,
+        bytes=size,
+        commits=_commits(store),
+        edited_files=_edited(store) or [],
+        dry_run=dry_run,
+    )
+
+
+def delete(store: SessionStore, record: DeletionRecord, project: ProjectStore) -> None:
+    """Removes a session, after the project's history noted it: so none can vanish without a word."""
+    name = store.folder.name
+    figures = {"Files": record["files"], "Bytes": record["bytes"], "Commits": record["commits"]}
+    with store.locked() if store.history.git_folder.is_dir() else nullcontext():
+        project_log.note(project, project_log.about(name, "deleted", Status="deleted", **figures), gone=name)
+        gone = folders.set_aside(store.folder)
+    folders.remove(gone)
+
+
+def chosen(
+    stores: Sequence[SessionStore], project_id: str, wanted: SessionRetention, action: str, now: datetime
+) -> RetentionRecord:
+    """Tells which sessions a rule chooses, and which of them stay nevertheless."""
+    if action not in {ARCHIVE, DELETE}:
+        raise InvalidInput(f"action is {action!r}.", hint=suggestions.allowed(str(action), [ARCHIVE, DELETE]))
+    found = {store.folder.name: (store, each) for store in stores if (each := _candidate(store, action))}
+    reasons = session_retention.chosen([each for _, each in found.values()], wanted, now)
+    rows = [_row(*found[name], reason, action) for name, reason in reasons.items()]
+    going = [row for row in rows if row["spared"] is None]
+    return RetentionRecord(
+        project_id=project_id,
+        action=action,
+        dry_run=True,
+        chosen=rows,
+        kept=len(stores) - len(going),
+        bytes=sum(row["bytes"] for row in going),
+    )
+
+
+def _candidate(store: SessionStore, action: str) -> Candidate | None:
+    """Returns a session as retention sees it; none that cannot be read, or that is archived already."""
+    try:
+        manifest = store.manifest().value
+    except HaythamError:
+        return None
+    if action == ARCHIVE and progress.archived(manifest) is not None:
+        return None
+    metadata = manifest["metadata"]
+    return Candidate(
+        session_id=store.folder.name,
+        status=metadata["status"],
+        last_updated=metadata["last_updated"],
+        bytes=folders.size(store.folder)[1],
+    )
+
+
+def _row(store: SessionStore, candidate: Candidate, reason: str, action: str) -> RetentionRow:
+    edited = _edited(store) if action == DELETE else []
+    spared = "it cannot be read" if edited is None else f"{edited[0]} is in no history" if edited else None
+    return RetentionRow(
+        session_id=candidate.session_id,
+        status=candidate.status,
+        last_updated=candidate.last_updated,
+        bytes=candidate.bytes,
+        reason=reason,
+        spared=spared,
+    )
+
+
+def _edited(store: SessionStore) -> list[str] | None:
+    """Returns what people wrote and no history has, with what was rescued; None if that cannot be told."""
+    try:
+        return [*recovery.edited_files(SessionView(store, store.now())), *store.rescued()]
+    except HaythamError:
+        return None
+
+
+def _commits(store: SessionStore) -> int:
+    try:
+        return sum(1 for _ in store.history.entries())
+    except HaythamError:
+        return 0
