@@ -38,6 +38,9 @@ class Restored(Protocol):
     def now(self) -> datetime:
         """Returns the time."""
 
+    def note_head(self, commit: str) -> None:
+        """Notes the newest commit."""
+
 
 def restore(store: Restored, changes: Contents, message: str, author: Person) -> str:
     """Commits changes, where None removes a file, then brings the folder to them; call it under the lock.
@@ -56,6 +59,7 @@ def restore(store: Restored, changes: Contents, message: str, author: Person) ->
         files.remove(_intent(store))
         store.history.release(prepared)
         raise
+    store.note_head(prepared.commit)
     _apply(store, before, changes)
     files.remove(_intent(store))
     return prepared.commit

@@ -205,7 +205,7 @@ class Store:
             return again
 
         commit = self.history.publish(prepared, on_top, seen)
-        self._note_head(commit)
+        self.note_head(commit)
         return commit
 
     def _prepared(self, changes: Mapping[str, bytes | None], note: CommitNote) -> Prepared:
@@ -218,7 +218,7 @@ class Store:
         noted = files.read_line(self.history.git_folder / _HEAD).decode(errors="replace")
         return noted if _COMMIT_ID.match(noted) else None
 
-    def _note_head(self, commit: str) -> None:
+    def note_head(self, commit: str) -> None:
         """Notes the newest commit, not flushed: one that a power cut leaves behind is still part of history."""
         with suppress(StorageFailure):
             files.write_line(self.history.git_folder / _HEAD, commit.encode())
