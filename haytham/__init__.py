@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         Locked,
         NotFound,
         ReviewTimeout,
+        StaleWriter,
         StorageFailure,
     )
     from haytham.domain.retention import Retention
@@ -47,6 +48,7 @@ _HOMES = {
         "Locked",
         "NotFound",
         "ReviewTimeout",
+        "StaleWriter",
         "StorageFailure",
     ),
     "haytham.domain.retention": ("Retention",),
@@ -77,6 +79,7 @@ __all__ = [
     "Retention",
     "ReviewTimeout",
     "Session",
+    "StaleWriter",
     "StorageFailure",
     "open_session",
 ]

@@ -168,6 +168,15 @@ class CheckpointManager(SessionQueries, Reviewing, Exchanging, Auditing, Operati
         """Tells whether there is anything left to run."""
         return self.load_session(project_id, session_id)["can_resume"]
 
+    def claim_session(self, project_id: str, session_id: str) -> int:
+        """Makes this manager the only one that may do the session's work; returns the number of its claim.
+
+        It holds until somebody else claims the session, whatever becomes of this process. From then on everything that
+        works on phases, or ends the session, raises StaleWriter here and writes nothing, as it does for those who
+        never claimed it. People may decide all the same. A session that nobody claimed is open to all.
+        """
+        return self._access.claim(project_id, session_id)
+
     def complete_session(self, project_id: str, session_id: str) -> SessionState:
         """Marks a session as completed, even if phases are left out; saying it again changes nothing."""
         with self._access.writing(project_id, session_id) as writer:

@@ -40,7 +40,7 @@ class Reviewing:
         `content` is the hash of what they read, as `review` and the form tell it; raises Conflict, with what changed
         since, if the phase has another content now.
         """
-        with self._access.writing(project_id, session_id) as writer:
+        with self._access.writing(project_id, session_id, is_work=False) as writer:
             phase = writer.phase(phase_num)
             review_desk.check_read(writer, phase, content)
             feedback = writer.store.feedback(phase)

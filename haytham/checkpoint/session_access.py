@@ -12,7 +12,7 @@ from haytham.domain import instants, progress
 from haytham.domain.errors import InvalidInput, Location, StorageFailure
 from haytham.domain.records import RecoveryReport, ReviewRecord, SessionState
 from haytham.domain.workflow import Phase
-from haytham.storage import layout, restoring
+from haytham.storage import claims, layout, restoring
 from haytham.storage.history import Person
 from haytham.storage.layout import Layout
 from haytham.storage.seals import Look
@@ -37,6 +37,7 @@ class SessionAccess:
         self._lock_timeout = lock_timeout
         self._identity = identity
         self.reports: dict[Path, RecoveryReport] = {}
+        self._claims: dict[Path, int] = {}
         self.callbacks: list[Callable[[ReviewRecord], object]] = []
 
     def store_at(self, folder: Path) -> SessionStore:
@@ -124,16 +125,28 @@ class SessionAccess:
                 except Exception:  # noqa: BLE001 - whatever a callback raises, the decision is saved
                     _LOG.exception("a callback for decisions failed; the decision itself is saved")
 
+    def claim(self, project_id: str, session_id: str) -> int:
+        """Makes the work of a session ours alone, until somebody else claims it; returns the claim's number."""
+        store = self.store(project_id, session_id)
+        with store.locked():
+            self._claims[store.folder] = claims.take(store.history.git_folder, self.clock)
+        return self._claims[store.folder]
+
     @contextmanager
-    def writing(self, project_id: str, session_id: str, *, even_archived: bool = False) -> Iterator[SessionWriter]:
+    def writing(
+        self, project_id: str, session_id: str, *, even_archived: bool = False, is_work: bool = True
+    ) -> Iterator[SessionWriter]:
         """Holds a session for one change, after taking in what people decided; raises InvalidInput if it is archived.
 
-        It is recovered if this is the first change or if the writer before died.
+        It is recovered if this is the first change or if the writer before died. What `is_work` belongs to whoever
+        claimed the session last; a decision is a person's, and does not.
         """
         store = self.store(project_id, session_id)
         decided: list[Phase] = []
         try:
             with store.locked() as died:
+                if is_work:
+                    claims.check(store.history.git_folder, self._claims.get(store.folder, 0))
                 store.history.check_branch()  # before anything is written: somebody may have switched to another one
                 if died or store.folder not in self.reports:
                     self.reports[store.folder] = recovery.recover(self._writer(store))

@@ -8,6 +8,7 @@
     ├── NotFound            (FileNotFoundError)  no such project, session, phase or document
     ├── Conflict                                 somebody else changed it first
     ├── GateClosed                               a person has to decide before this may be done
+    ├── StaleWriter                              somebody else claimed the session since
     ├── ReviewTimeout       (TimeoutError)       nobody decided in time
     ├── Locked              (TimeoutError)       another process holds the session
     ├── Halted                                   an agent was stopped by its guard; its state is saved
@@ -115,6 +116,10 @@ class Conflict(HaythamError):  # noqa: N818
 
 class GateClosed(HaythamError):  # noqa: N818
     """A person has to decide first: a required review is missing, or the attempts at a phase are used up."""
+
+
+class StaleWriter(HaythamError):  # noqa: N818
+    """Somebody else claimed the session since; nothing was written."""
 
 
 class ReviewTimeout(HaythamError, TimeoutError):  # noqa: N818

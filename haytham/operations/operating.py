@@ -81,7 +81,7 @@ class Operating:
         """
         if phase is None and commit is None:
             raise InvalidInput("nothing says what to go back to.", hint="give a phase or a commit.")
-        with self._access.writing(project_id, session_id) as writer:
+        with self._access.writing(project_id, session_id, is_work=False) as writer:
             return rollback.roll_back(writer, phase, commit, check_text(reason, "reason"), dry_run=dry_run)
 
     def compare(self, project_id: str, session_id: str, other_session_id: str) -> Comparison:
@@ -93,13 +93,13 @@ class Operating:
 
         What people wrote and nobody committed is put into history first.
         """
-        with self._access.writing(project_id, session_id, even_archived=True) as writer:
+        with self._access.writing(project_id, session_id, even_archived=True, is_work=False) as writer:
             retirement.archive(writer, self._projects(project_id), is_archived=True)
         return self._access.state(project_id, session_id)
 
     def unarchive_session(self, project_id: str, session_id: str) -> SessionState:
         """Opens an archived session again; one that is not archived is left as it is."""
-        with self._access.writing(project_id, session_id, even_archived=True) as writer:
+        with self._access.writing(project_id, session_id, even_archived=True, is_work=False) as writer:
             retirement.archive(writer, self._projects(project_id), is_archived=False)
         return self._access.state(project_id, session_id)
 

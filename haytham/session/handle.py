@@ -54,6 +54,10 @@ class Session:
         self.session_id = session_id
         manager.load_session(project_id, session_id)
 
+    def claim(self) -> int:
+        """Makes this handle's manager the only one that may do the session's work, until somebody else claims it."""
+        return self.manager.claim_session(self.project_id, self.session_id)
+
     def state(self) -> SessionState:
         """Tells how far the session got."""
         return self.manager.load_session(self.project_id, self.session_id)

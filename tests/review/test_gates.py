@@ -34,7 +34,8 @@ ENDS: dict[str, Callable[[Desk], object]] = {
 }
 OTHERS = {
     "CheckpointManager": """
-        register_workflow workflow create_session load_session list_sessions next_phase can_resume recover history
+        register_workflow workflow create_session claim_session load_session list_sessions next_phase can_resume recover
+        history
         session_ids phases overview validate_session form attempts
         load_checkpoint get_phase_outputs validate_checkpoint save_user_feedback load_feedback get_approved_phases
         review wait_for_review wait_for_review_async on_decision retry_request resume diff journals journal
@@ -49,7 +50,7 @@ OTHERS = {
         verify_project log
     """,
     "Session": """
-        state next_phase outputs review wait_for_review wait_for_review_async resume journals journal export
+        claim state next_phase outputs review wait_for_review wait_for_review_async resume journals journal export
         verify log show diff export_page
         fork rollback compare archive unarchive delete gc repair
     """,
