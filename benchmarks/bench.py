@@ -203,6 +203,31 @@ def bench_help(repeat: int) -> None:
     ratio("haytham --help / python -c pass", statistics.median(ours), statistics.median(plain), 4)
 
 
+def bench_status(base: Path, repeat: int) -> None:
+    """`haytham status` of a project with 1,000 sessions, as a process of its own, against one second."""
+    sessions = Sessions(base)
+    for _ in range(1000):
+        complete_phase(sessions.manager, sessions.new())
+    command = [sys.executable, "-m", "haytham.cli.main", "status", "--base-dir", str(base)]
+
+    def status() -> None:
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+    forget_files(base)
+    ratio("haytham status of 1,000 sessions, their files not in memory / 1 s", median_ms(status, 1), 1000, None)
+    ratio("haytham status of 1,000 sessions / 1 s", median_ms(status, repeat), 1000, 1)
+
+
+def forget_files(base: Path) -> None:
+    """Lets the system forget what it read of these files, and of no others: the machine may be shared."""
+    os.sync()
+    for path in base.rglob("*"):
+        if path.is_file():
+            descriptor = os.open(path, os.O_RDONLY)
+            os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+            os.close(descriptor)
+
+
 def count_calls(base: Path) -> None:
     """Counts what completing a phase asks of the system, with strace."""
     script = (
@@ -260,6 +285,7 @@ def main() -> None:
         bench_load(base / "load", repeat)
         bench_help(repeat)
         count_calls(base)
+        bench_status(base / "status", 5)
         bench_phases(base / "phases", max(5, repeat // 4))
         bench_sessions(base / "sessions", repeat)
 

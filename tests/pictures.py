@@ -183,6 +183,11 @@ def _diff(folder: Path) -> bytes:
     return _typed(folder, "diff") + _typed(folder, "resume")
 
 
+def _started(folder: Path) -> bytes:
+    first = _typed(folder, "init", "an idea", "--name", "Plots") + _typed(folder, "new", "--review", "1=required")
+    return first + _typed(folder, "start") + _typed(folder, "start", "2")
+
+
 SCENES: dict[str, Scene] = {
     "overview": _plain("--help"),
     "demo": _plain("demo", "--fast"),
@@ -198,6 +203,13 @@ SCENES: dict[str, Scene] = {
     "approve-refused": _refused,
     "diff-resume": _diff,
     "resume": _in_a_session("resume"),
+    "start": _started,
+    "next": _in_a_session("next"),
+    "doctor": _plain("doctor"),
+    "workflow": _plain("workflow", "show", "idea_validation"),
+    "watch": _after_the_demo("watch"),
+    "help-new": _plain("new", "--help"),
+    "help-complete": _plain("complete", "--help"),
     "no-such-command": _plain("stauts"),
     "no-projects": _plain("status"),
     "help-status": _plain("status", "--help"),
