@@ -33,7 +33,8 @@ def main() -> int:
         (DOCS / name).write_text(page(name), encoding="utf-8")
     with tempfile.TemporaryDirectory(prefix="haytham-tutorial-") as folder:
         tutorial = console.filled_in(text_of("tutorial.md"), console.Person(Path(folder)))
-    (DOCS / "tutorial.md").write_text(tutorial, encoding="utf-8")
+    if console.unvaried(tutorial.splitlines()) != console.unvaried(text_of("tutorial.md").splitlines()):
+        (DOCS / "tutorial.md").write_text(tutorial, encoding="utf-8")  # not for other ids and times alone
     return 0
 
 
