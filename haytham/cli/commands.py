@@ -30,6 +30,7 @@ COMMANDS = {
     "doctor": ("haytham.cli.doctor", "Check that this machine has what Haytham needs"),
     "export": ("haytham.cli.export", "Write a session or a project into one file"),
     "import": ("haytham.cli.import_", "Make a session or a project from an exported file"),
+    "migrate": ("haytham.cli.migrate", "Bring documents of older formats up to the present one"),
     "verify": ("haytham.cli.verify", "Find out whether sessions still are what was written"),
 }
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
-from haytham.documents import conflicts, extras, fields, meanings, prose, rules, scalars, schemas, tables
+from haytham.documents import conflicts, extras, fields, meanings, migrations, prose, rules, scalars, schemas, tables
 from haytham.documents.absences import absences
 from haytham.documents.blocks import HEADING, HTML, TEXT, Block, split
 from haytham.documents.document import FORMAT_VERSION, Document
@@ -34,6 +34,7 @@ def read(kind: str, text: str, path: str = "", words: tuple[str, ...] = ()) -> D
 
     The value is shared between callers: treat it as read-only.
     """
+    text = migrations.upgraded(kind, text)
     if len(text) > _CACHED:
         return _Reading(kind, Source(text, path), words).document()
     try:

@@ -27,3 +27,21 @@ class ImportRecord(TypedDict):
     sessions: list[str]
     original_project_id: str
     original_session_id: str | None
+
+
+class MigratedDocument(TypedDict):
+    """One document of an older format; `path` is inside the base folder's project."""
+
+    path: str
+    kind: str
+    format: int
+
+
+class MigrationReport(TypedDict):
+    """What `migrate_project` returns; `backup` is the file that was written before, None if nothing was to do."""
+
+    project_id: str
+    format: int
+    documents: list[MigratedDocument]
+    backup: str | None
+    dry_run: bool

@@ -5,13 +5,16 @@ from pathlib import Path
 
 from haytham.checkpoint import session_creation
 from haytham.checkpoint.session_access import SessionAccess
+from haytham.documents import migrations
+from haytham.documents.document import FORMAT_VERSION
+from haytham.documents.migrations import Steps
 from haytham.documents.reader import read
 from haytham.domain import instants
 from haytham.domain.errors import Conflict, InvalidInput, Location, NotFound
-from haytham.domain.exchange_records import ExportRecord, ImportRecord
+from haytham.domain.exchange_records import ExportRecord, ImportRecord, MigratedDocument, MigrationReport
 from haytham.domain.identifiers import check_id
 from haytham.exchange import archive as archives
-from haytham.exchange import collection, delivery, inspection, page
+from haytham.exchange import collection, delivery, inspection, migration, page
 from haytham.exchange.archive import Archive
 from haytham.exchange.collection import Collected
 from haytham.exchange.delivery import Names
@@ -80,7 +83,41 @@ class Exchanging:
         delivery.put_folders(archive, self._places, names)
         return self._arrived(archive, names)
 
+    def migrate_project(self, project_id: str, backup: str | Path, *, dry_run: bool = False) -> MigrationReport:
+        """Rewrites the documents of a project and its sessions that are of an older format, one commit per folder.
+
+        Before that the project is exported to `backup`, a new file or the folder for it; if nothing is to do, or with
+        `dry_run`, nothing is written. Raises InvalidDocument for a format that is not known.
+        """
+        return self._migrated(project_id, backup, dry_run=dry_run, known=migrations.KNOWN)
+
     # Steps
+
+    def _migrated(self, project_id: str, backup: str | Path, *, dry_run: bool, known: Steps) -> MigrationReport:
+        places = self._places
+        places.layout.existing_project(project_id)
+        project = places.project(project_id)
+        sessions = [self._access.store(project_id, each) for each in places.layout.session_ids(project_id)]
+        kinds = migration.documents_of(project, sessions)
+        found = {store: migration.plan(store, documents, known) for store, documents in kinds.items()}
+        target = None
+        if any(found.values()) and not dry_run:
+            target = _free(backup, f"{project_id}{archives.SUFFIX}")
+            _write(target, archives.packed(collection.project(project_id, project, sessions).archive))
+            for store, documents in kinds.items():
+                with store.locked():
+                    migration.migrate(store, migration.plan(store, documents, known))
+        return MigrationReport(
+            project_id=project_id,
+            format=FORMAT_VERSION,
+            documents=[
+                MigratedDocument(path=str(store.path(each.name)), kind=each.kind, format=each.version)
+                for store, rewrites in found.items()
+                for each in rewrites
+            ],
+            backup=str(target) if target else None,
+            dry_run=dry_run,
+        )
 
     def _written(self, found: Collected, target: Path) -> ExportRecord:
         data = archives.packed(found.archive)

@@ -56,7 +56,9 @@ def test_there_is_a_tree() -> None:
 def test_tree_is_loaded(tree: Path, tmp_path: Path) -> None:
     """A stored session is imported, verifies, and says what it said when it was written."""
     manager = imported(tree, tmp_path)
-    assert json.loads((tree / "expected.json").read_text(encoding="utf-8")) == told(manager)
+    expected, actual = json.loads((tree / "expected.json").read_text(encoding="utf-8")), told(manager)
+    actual["state"] = {key: actual["state"][key] for key in expected["state"]}  # later versions may tell more
+    assert expected == actual
     assert manager.validate_session(*AT)["problems"] == []
     assert is_sound(manager.base_dir / AT[0] / "sessions" / AT[1])
 

@@ -40,7 +40,7 @@ OTHERS = {
         load_checkpoint get_phase_outputs validate_checkpoint save_user_feedback load_feedback get_approved_phases
         review wait_for_review wait_for_review_async on_decision retry_request resume diff journals journal
         workflow_names watch watch_async
-        export_session export_project export_page import_file
+        export_session export_project export_page import_file migrate_project
         verify_session log show_phase diff_sessions
         fork rollback compare archive_session unarchive_session delete_session retain_sessions gc repair
     """,
