@@ -36,7 +36,7 @@ class Auditing:
         chosen = chronicle.wanted(phase, actor, decision, since, until)
         store = self._access.store_at(self._layout.existing_session(project_id, session_id))
         refuse_links(store.history.git_folder)
-        return chronicle.records(filter(chosen.has, store.history.entries()), session_id)
+        return chronicle.records(filter(chosen.has, store.history.entries()), session_id, store.folder)
 
     def show_phase(
         self, project_id: str, session_id: str, phase_num: int, at: int | str | None = None

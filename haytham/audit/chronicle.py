@@ -1,14 +1,16 @@
 """The log of sessions and projects as data, and which of its entries are wanted."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
+from pathlib import Path
 
 from haytham.domain import instants
-from haytham.domain.audit_records import AuthorRecord, LogRecord
+from haytham.domain.audit_records import AuthorRecord, LogRecord, SignatureRecord
 from haytham.domain.choices import Action, choose
 from haytham.domain.errors import InvalidInput
 from haytham.domain.identifiers import check_line
+from haytham.storage import signing
 from haytham.storage.history import Entry
 
 _DATE_LENGTH = len("2026-01-31")
@@ -52,13 +54,16 @@ def wanted(phase: object, actor: object, decision: object, since: object, until:
     )
 
 
-def records(entries: Iterable[Entry], session_id: str | None) -> list[LogRecord]:
-    """Returns the entries of a history as data."""
-    return [record(each, session_id) for each in entries]
+def records(entries: Iterable[Entry], session_id: str | None, folder: Path) -> list[LogRecord]:
+    """Returns entries of the history of a folder as data; the user's git is asked only if any of them is signed."""
+    chosen = list(entries)
+    heads = [each.id for each in chosen if each.is_signed][:1]
+    states = signing.checked(folder, heads[0]) if heads else {}
+    return [_record(each, session_id, states) for each in chosen]
 
 
-def record(entry: Entry, session_id: str | None) -> LogRecord:
-    """Returns one entry as data."""
+def _record(entry: Entry, session_id: str | None, states: Mapping[str, tuple[str, str]]) -> LogRecord:
+    state, signer = states.get(entry.id, (signing.UNCHECKED, ""))
     return LogRecord(
         id=entry.id,
         time=instants.text_of(entry.time),
@@ -67,7 +72,7 @@ def record(entry: Entry, session_id: str | None) -> LogRecord:
         body=entry.body,
         trailers=dict(entry.trailers),
         session_id=session_id,
-        signature=None,
+        signature=SignatureRecord(state=state, signer=signer) if entry.is_signed else None,
     )
 
 

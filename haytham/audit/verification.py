@@ -6,15 +6,15 @@ Nothing is changed: no recovery, no lock. A folder that somebody changes meanwhi
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from haytham.audit import approvals
+from haytham.audit import approvals, chronicle
 from haytham.audit.commit_chain import CommitChain
-from haytham.audit.findings import DOCUMENT, EDITED, HISTORY, JOURNAL, OBJECTS, Findings, short
+from haytham.audit.findings import DOCUMENT, EDITED, HISTORY, JOURNAL, OBJECTS, SIGNATURE, Findings, short
 from haytham.checkpoint import validation
-from haytham.domain.audit_records import SignatureCounts, VerifyReport
+from haytham.domain.audit_records import LogRecord, SignatureCounts, VerifyReport
 from haytham.domain.errors import HaythamError
 from haytham.domain.workflow import Phase
 from haytham.journal.journals import Journals
-from haytham.storage import layout, object_files, user_git
+from haytham.storage import layout, object_files, signing, user_git
 from haytham.storage.history_chain import HistoryChain
 from haytham.storage.project_store import ProjectStore
 from haytham.storage.session_store import SessionStore, name_in
@@ -106,6 +106,7 @@ class _Folder:
         self._store = store
         self._heads = heads
         self._commits = 0
+        self._signatures = SignatureCounts(good=0, bad=0, unchecked=0, none=0)
         self.findings = Findings(store.folder)
         names, problems = validation.documents(store)
         self._documents = len(names)
@@ -134,7 +135,7 @@ class _Folder:
             head=_head(self._store),
             commits=self._commits,
             documents=self._documents,
-            signatures=SignatureCounts(good=0, bad=0, unchecked=0, none=self._commits),
+            signatures=self._signatures,
             findings=self.findings.records,
         )
 
@@ -156,7 +157,9 @@ class _Folder:
             if (self._store.history.git_folder / name).exists():
                 self.findings.add(HISTORY, message, f".git/{name}")
         history = HistoryChain(self._store.history)
-        self._commits = sum(1 for _ in self._store.history.entries())
+        entries = list(self._store.history.entries())
+        self._commits = len(entries)
+        self._check_signatures(chronicle.records(entries, None, self._store.folder))
         for name in history.substitutes():
             message = f"{name} makes git show another object than the one that history names."
             self.findings.add(HISTORY, message, ".git", "see: git replace --list")
@@ -171,6 +174,22 @@ class _Folder:
                     hint=f"git may still have it: git log {short(head.commit)}; else look for a copy or a clone.",
                     commit=head.commit,
                 )
+
+    def _check_signatures(self, entries: Iterable[LogRecord]) -> None:
+        """Counts the signatures, and names those that are bad or not their author's."""
+        states = []
+        for entry in entries:
+            signature, commit, author = entry["signature"], entry["id"], entry["author"]
+            states.append(signature["state"] if signature else "none")
+            if signature and signature["state"] == signing.BAD:
+                self.findings.add(SIGNATURE, f"commit {short(commit)} has a bad signature.", commit=commit)
+            elif signature and signature["state"] == signing.GOOD and author["email"] not in signature["signer"]:
+                who = f"signed by {signature['signer']}, and in the name of {author['name']} <{author['email']}>"
+                self.findings.add(SIGNATURE, f"commit {short(commit)} is {who}.", commit=commit)
+        count = states.count
+        self._signatures = SignatureCounts(
+            good=count(signing.GOOD), bad=count(signing.BAD), unchecked=count(signing.UNCHECKED), none=count("none")
+        )
 
     def _edits(self, present: Iterable[str]) -> None:
         """Names the documents that are not as the newest commit has them, nor as a save is just leaving them.

@@ -32,7 +32,8 @@ from haytham.exchange.exchanging import Exchanging
 from haytham.exchange.places import Places
 from haytham.operations.operating import Operating
 from haytham.storage import files, layout
-from haytham.storage.history import Person, user_identity
+from haytham.storage.history import Person
+from haytham.storage.history_user import user_identity
 from haytham.storage.layout import Layout
 from haytham.storage.project_store import ProjectStore
 

@@ -13,7 +13,7 @@ from haytham.domain.choices import Action, PhaseStatus, check_transition
 from haytham.domain.content import Content
 from haytham.domain.errors import InvalidInput
 from haytham.domain.workflow import Phase
-from haytham.storage import files, layout
+from haytham.storage import files, layout, signing
 from haytham.storage.history import Person
 from haytham.storage.session_store import SessionStore, name_in
 from haytham.storage.store import HAYTHAM, CommitNote
@@ -132,7 +132,7 @@ class SessionWriter(SessionView):
     def commit_edits(self, names: list[str], phase: Phase | None = None) -> None:
         """Puts files that a person changed into history, as they are, in their name."""
         if names:
-            self.store.commit(tuple(names), CommitNote(message=messages.edit(names, phase), author=self.person))
+            self.store.commit(tuple(names), self._note(messages.edit(names, phase), self.person))
 
     def close(self) -> None:
         """Marks the session as completed, whatever its phases say."""
@@ -176,9 +176,14 @@ class SessionWriter(SessionView):
         data = {name: self._text(document, name) for name, document in contents.items()}
         ours = [*data, layout.WORKFLOW_FILE] if note else list(data)
         self._keep_edits([*(name for name in ours if self.store.bytes_of(name) is not None), *also_commit], carried)
-        commit = CommitNote(message=note, author=author) if note else None
+        commit = self._note(note, author) if note else None
         journals = self._journals([*data, *also_commit]) if note else ()
         self.store.save(data, commit, also_commit=(*also_commit, *journals))
+
+    def _note(self, message: str, author: Person) -> CommitNote:
+        """Returns what a commit says; what the user does in their own name is signed, if their git is set up to."""
+        is_own = author is not HAYTHAM and bool(author.email) and author.email == self.person.email
+        return CommitNote(message=message, author=author, sign=signing.signer() if is_own else None)
 
     def _journals(self, names: Iterable[str]) -> tuple[str, ...]:
         """Returns the journals of the phases that these files belong to: they enter history with them."""

@@ -11,7 +11,7 @@ import click
 from haytham.cli import json_output, options, terminal
 from haytham.cli.commands import COMMANDS
 from haytham.project.project_manager import ProjectManager
-from haytham.storage.history import user_identity
+from haytham.storage.history_user import user_identity
 
 _HELP = f"""{COMMANDS["init"][1]}
 

@@ -33,6 +33,11 @@ JSON: project_id, session_id, entries; each entry: id, time, author,
 subject, body, trailers, session_id, signature."""
 
 _PREFIX = "Haytham-"
+_SIGNATURES = {
+    "good": ("signed", "green"),
+    "bad": ("bad signature", "red"),
+    "unchecked": ("signature not checked", "yellow"),
+}
 _SHORT_ID = 7
 _DAY, _CLOCK = len("2026-01-31"), slice(11, 19)
 
@@ -80,6 +85,8 @@ def _show_entry(console: "Console", entry: LogRecord, *, with_session: bool) -> 
     parts = [terminal.styled(entry["author"]["name"]), *([terminal.word(result)] if result else [])]
     if with_session and entry["session_id"] is not None:
         parts.insert(0, terminal.styled(entry["session_id"], "cyan"))
+    if signature := entry["signature"]:
+        parts.append(terminal.styled(*_SIGNATURES[signature["state"]]))
     terminal.show(console, head)
     terminal.show(console, terminal.indented(terminal.joined(parts), 19))
 

@@ -19,7 +19,8 @@ from haytham.domain.records import CheckpointRecord, ReviewRecord, SessionResult
 from haytham.domain.workflow import Phase
 from haytham.project.project_manager import ProjectManager
 from haytham.session.handle import PhaseRun, Session
-from haytham.storage.history import Person, user_identity
+from haytham.storage.history import Person
+from haytham.storage.history_user import user_identity
 
 Review = Callable[[int, int], Decision]  # phase number, attempt
 

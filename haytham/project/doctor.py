@@ -9,7 +9,7 @@ import haytham
 from haytham.domain import instants
 from haytham.domain.errors import HaythamError
 from haytham.domain.records import CheckRecord
-from haytham.storage import health, history, user_git
+from haytham.storage import health, history_user, user_git
 
 OK, WARNING, PROBLEM = "ok", "warning", "problem"
 
@@ -45,7 +45,7 @@ def _git() -> CheckRecord:
 
 
 def _person() -> CheckRecord:
-    person = history.user_identity()
+    person = history_user.user_identity()
     if person is None:
         hint = "git config --global user.name NAME and user.email ADDRESS; until then you review under your account."
         return _check("user.name", "not set", WARNING, hint)

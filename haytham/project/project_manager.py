@@ -19,7 +19,8 @@ from haytham.domain.records import FolderReport, ProjectRecord, ProjectStatusRec
 from haytham.project import timeline
 from haytham.project.timeline import Event
 from haytham.storage import files, folders, layout
-from haytham.storage.history import Person, user_identity
+from haytham.storage.history import Person
+from haytham.storage.history_user import user_identity
 from haytham.storage.layout import Layout
 from haytham.storage.project_store import ProjectStore
 
@@ -179,7 +180,12 @@ class ProjectManager:
         """Returns the commits of a project and of all its sessions as one, newest first, as `log` of a session does."""
         chosen = chronicle.wanted(phase, actor, decision, since, until)
         events = [each for each in self.history(project_id) if chosen.has(each.entry)]
-        return [chronicle.record(each.entry, each.session_id) for each in events]
+        folders = {each.session_id: self._folder(project_id, each.session_id) for each in events}
+        records = {
+            session_id: iter(chronicle.records([e.entry for e in events if e.session_id == session_id], session_id, at))
+            for session_id, at in folders.items()
+        }
+        return [next(records[each.session_id]) for each in events]
 
     def validate_project(self, project_id: str) -> list[FolderReport]:
         """Checks every document and the history of a project, then of each of its sessions; changes nothing."""
@@ -234,6 +240,9 @@ class ProjectManager:
 
     def _check_mode(self, mode: str) -> str:
         return self.sessions.workflow(_DEFAULT_WORKFLOW).check_mode(mode)
+
+    def _folder(self, project_id: str, session_id: str | None) -> Path:
+        return self._layout.session(project_id, session_id) if session_id else self._layout.project(project_id)
 
     def _store_at(self, project_id: str) -> ProjectStore:
         folder = self._layout.project(project_id)

@@ -95,6 +95,13 @@ def _of_tree(data: bytes) -> dict[str, str]:
     return found
 
 
+def signed(commit_: GitObject, signature: str) -> GitObject:
+    """Returns a commit with a signature of its bytes in its header, as git writes it."""
+    header, _, message = commit_.data.partition(b"\n\n")
+    lines = "\n ".join(signature.strip("\n").split("\n"))
+    return make(COMMIT, header + f"\ngpgsig {lines}\n\n".encode() + message)
+
+
 def nested(changes: Mapping[str, bytes | None]) -> dict[str, object]:
     """Returns changes by path as a tree of dicts."""
     nested: dict[str, object] = {}

@@ -130,8 +130,15 @@ class History:
                 for commit in repository.walk(head):
                     yield entry_of(commit)
 
-    def prepare(self, changes: Mapping[str, bytes | None], message: str, author: Person, when: datetime) -> Prepared:
-        """Builds the commit of these files and nothing else; None as bytes removes a file.
+    def prepare(
+        self,
+        changes: Mapping[str, bytes | None],
+        message: str,
+        author: Person,
+        when: datetime,
+        sign: Callable[[bytes], str] | None = None,
+    ) -> Prepared:
+        """Builds the commit of these files and nothing else; None as bytes removes a file; `sign` signs its bytes.
 
         Its files have to be written, durably, before `publish` makes it the newest commit.
         """
@@ -142,6 +149,8 @@ class History:
             tree_id = self._tree(repository, self._head_tree(repository), git_objects.nested(changes), objects)
         stamp = f"{author} {int(when.timestamp())} +0000"
         commit = git_objects.commit(tree_id, [base] if base else [], stamp, stamp, messages.after(message, base))
+        if sign is not None:
+            commit = git_objects.signed(commit, sign(commit.data))
         pack = git_objects.pack([*objects.values(), commit])
         folder = self.git_folder / "objects" / "pack"
         packed = {folder / f"{pack.name}.pack": pack.data, folder / f"{pack.name}.idx": pack.index}
@@ -337,15 +346,6 @@ class History:
 
 def _keep_of(prepared: Prepared) -> Path:
     return next(path for path in prepared.files if path.suffix == ".pack").with_suffix(_KEEP)
-
-
-def user_identity() -> Person | None:
-    """Returns who the user is to git, from their own settings, or None if they have not said."""
-    try:
-        config = _pygit2().Config.get_global_config()
-        return Person(name=str(config["user.name"]), email=str(config["user.email"]))
-    except (KeyError, OSError, _pygit2().GitError):
-        return None
 
 
 def blob_id(data: bytes) -> str:

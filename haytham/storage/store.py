@@ -38,6 +38,7 @@ class CommitNote:
 
     message: str
     author: Person = HAYTHAM
+    sign: Callable[[bytes], str] | None = None
 
 
 class Store:
@@ -209,7 +210,7 @@ class Store:
         return commit
 
     def _prepared(self, changes: Mapping[str, bytes | None], note: CommitNote) -> Prepared:
-        prepared = self.history.prepare(changes, note.message, note.author, self._clock())
+        prepared = self.history.prepare(changes, note.message, note.author, self._clock(), note.sign)
         self.history.hold(prepared)
         return prepared
 

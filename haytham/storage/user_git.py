@@ -3,7 +3,8 @@
 Only fixed words are passed as arguments; the repository is named by the environment, so that git searches for none.
 """
 
-from collections.abc import Iterator
+import subprocess
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -56,6 +57,29 @@ def repack(folder: Path) -> None:
 def version() -> tuple[int, ...]:
     """Returns the version of the user's git; raises NotFound if there is none."""
     return tuple(_library().Git().version_info)
+
+
+def signatures(folder: Path, head: str, overrides: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    """Returns what git says about each commit that leads to one, by id: the letter of `%G?`, and the signer.
+
+    `overrides` go before the repository's own settings, so that none of those can name a program.
+    """
+    with _git(folder) as program:
+        settings = [f"{name}={value}" for name, value in overrides.items()]
+        output = program(c=settings).log(
+            "--format=%H%x00%G?%x00%GS", head, "--", with_exceptions=False, strip_newline_in_stdout=False
+        )
+    rows = [line.split("\0") for line in output.splitlines()]
+    return {row[0]: (row[1], row[2]) for row in rows if len(row) == 3}  # noqa: PLR2004 - as in the format
+
+
+def run(command: list[str], data: bytes) -> tuple[int, bytes, str]:
+    """Runs a program of the user's on some bytes; returns its status, what it wrote, and its words."""
+    try:
+        done = subprocess.run(command, input=data, capture_output=True, check=False)  # noqa: S603 - from the user's own settings
+    except OSError as error:
+        return 127, b"", str(error)
+    return done.returncode, done.stdout, done.stderr.decode(errors="replace").strip()
 
 
 @contextmanager

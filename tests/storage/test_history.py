@@ -213,7 +213,7 @@ def test_odd_names_make_no_odd_commits(repository: History, name: str, shown: st
 
 def test_identity_is_the_users_own(tmp_path: Path) -> None:
     """The reviewer is whom git knows the user as; nobody, if git does not know."""
-    code = "from haytham.storage.history import user_identity; print(user_identity())"
+    code = "from haytham.storage.history_user import user_identity; print(user_identity())"
 
     def asked() -> str:
         environment = git_environment(HOME=str(tmp_path), XDG_CONFIG_HOME=str(tmp_path))
