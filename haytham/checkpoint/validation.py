@@ -6,7 +6,9 @@ Nothing is changed: no recovery, no lock.
 from collections.abc import Callable
 from typing import TypeVar
 
+from haytham.checkpoint import session_journals
 from haytham.documents.document import Document
+from haytham.domain import instants
 from haytham.domain.errors import HaythamError, Location, Problem
 from haytham.domain.records import FolderReport
 from haytham.domain.workflow import Phase
@@ -26,8 +28,10 @@ def project(store: ProjectStore) -> FolderReport:
 
 
 def session(store: SessionStore) -> FolderReport:
-    """Checks every document of a session, and the session's history."""
+    """Checks every document of a session, its journals, and the session's history."""
     check = _session_documents(store)
+    for phase in readable_phases(store):
+        _journals(check, store, phase)
     check.history()
     return check.report()
 
@@ -60,6 +64,7 @@ def phase_problems(store: SessionStore, phase: Phase) -> list[Problem]:
         check.add(f"phase {phase.number} has no folder {phase.folder}.", phase.folder)
     elif not _phase(check, store, phase):
         check.add(f"phase {phase.number} {phase.name} has no checkpoint yet.", phase.folder)
+    _journals(check, store, phase)
     return check.problems
 
 
@@ -130,6 +135,16 @@ def _phase(check: _Check, store: SessionStore, phase: Phase) -> bool:
     if checkpoint is not None and outputs is not None:
         _agreement(check, phase, checkpoint, outputs)
     return name in check.names
+
+
+def _journals(check: _Check, store: SessionStore, phase: Phase) -> None:
+    """Lets the journals of a phase's agents check themselves."""
+    if store.path(phase.folder).is_symlink():
+        return
+    for journal in check.attempt(session_journals.of(store, phase, instants.utc_now).all) or ():
+        check.names.append(f"{name_in(phase, layout.JOURNAL_FOLDER)}/{journal.path.name}")
+        for line in check.attempt(journal.verify) or ():
+            check.add(line, check.names[-1])
 
 
 def _forms(store: SessionStore, phase: Phase) -> list[str]:
