@@ -31,6 +31,7 @@ release: $(READY)  ## Run the tests with the full counts of the release gate (lo
 
 bench: $(READY)  ## Measure, as ratios in one run
 	@$(BIN)/python benchmarks/bench.py
+	@$(BIN)/python benchmarks/journal.py
 
 pictures: $(READY)  ## Take pictures of the commands at 80 columns, to look at
 	@$(BIN)/python -m tests.pictures pictures
