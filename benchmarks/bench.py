@@ -193,6 +193,21 @@ def bench_load(base: Path, repeat: int) -> None:
     ratio("get_phase_outputs (14 of 8 KB) / the same", outputs, plain, None)
 
 
+def bench_operations(base: Path, repeat: int) -> None:
+    """Forking, comparing and rolling back a finished session of seven phases, against a bar in milliseconds."""
+    sessions = Sessions(base)
+    name = sessions.new()
+    for phase in range(1, 8):
+        complete_phase(sessions.manager, name, phase)
+    forks = [f"fork-{number}" for number in range(repeat)]
+    times = {"fork": [median_ms(partial(sessions.manager.fork, "bench", name, each), 1) for each in forks]}
+    times["compare"] = [median_ms(partial(sessions.manager.compare, "bench", name, each), 1) for each in forks]
+    times["rollback"] = [median_ms(partial(sessions.manager.rollback, "bench", each, phase=3), 1) for each in forks]
+    for what, found in times.items():
+        middle = statistics.median(found)
+        print(f"{middle:6.1f}  ms: {what}, seven phases   bar 60: {'kept' if middle <= 60 else 'MISSED'}", flush=True)
+
+
 def bench_help(repeat: int) -> None:
     """The start of `haytham --help` against an interpreter that does nothing."""
     command = Path(sys.executable).with_name("haytham")
@@ -283,6 +298,7 @@ def main() -> None:
     with folder() as base:
         bench_phase(base / "phase", repeat)
         bench_load(base / "load", repeat)
+        bench_operations(base / "operations", max(15, repeat // 2))
         bench_help(repeat)
         count_calls(base)
         bench_status(base / "status", 5)

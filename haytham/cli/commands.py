@@ -32,6 +32,13 @@ COMMANDS = {
     "import": ("haytham.cli.import_", "Make a session or a project from an exported file"),
     "migrate": ("haytham.cli.migrate", "Bring documents of older formats up to the present one"),
     "verify": ("haytham.cli.verify", "Find out whether sessions still are what was written"),
+    "fork": ("haytham.cli.fork", "Make a session that goes on from a point of another one"),
+    "rollback": ("haytham.cli.rollback", "Take a session back to a phase or a commit"),
+    "compare": ("haytham.cli.compare", "Compare two sessions: outputs, figures, decisions"),
+    "archive": ("haytham.cli.archive", "Archive sessions, or open one again"),
+    "delete": ("haytham.cli.delete", "Delete sessions with their history"),
+    "gc": ("haytham.cli.gc", "Clean up after crashes, and pack histories"),
+    "repair": ("haytham.cli.repair", "Finish what crashes left in a session"),
 }
 
 _OPTIONS = {

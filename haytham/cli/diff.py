@@ -5,12 +5,11 @@
 diff (a unified diff).
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 import click
 
-from haytham.cli import json_output, options, terminal
+from haytham.cli import diff_lines, json_output, options, terminal
 from haytham.cli.commands import COMMANDS
 from haytham.cli.point import POINT
 from haytham.cli.selection import Selection, selecting
@@ -34,9 +33,6 @@ Examples:
 
 \b
 JSON: project_id, session_id, phase_num, from, to, other_session_id, diff."""
-
-_STYLES = {"+++": "bold", "---": "bold", "@@": "cyan", "+": "green", "-": "red"}
-_TAB = 4
 
 
 @click.command("diff", help=_HELP, epilog=_EPILOG)
@@ -65,7 +61,7 @@ def command(
     if as_json:
         json_output.emit("diff", {**target.form_ids(), **found})
     elif found["diff"]:
-        terminal.lines(terminal.screen(), _lines(found["diff"]))
+        terminal.lines(terminal.screen(), diff_lines.styled(found["diff"]))
     else:
         terminal.plain(terminal.screen(), equal)
 
@@ -120,9 +116,3 @@ def _only_repeated(target: Target) -> Phase:
         names = ", ".join(f"{phase.number} {phase.name}" for phase in found)
         raise InvalidInput(f"{len(found)} phases have had a second attempt.", hint=f"name one: {names}.")
     return found[0]
-
-
-def _lines(text: str) -> Iterator[tuple[str, str]]:
-    for line in text.removesuffix("\n").split("\n"):
-        style = next((style for start, style in _STYLES.items() if line.startswith(start)), "")
-        yield line.expandtabs(_TAB), style

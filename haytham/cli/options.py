@@ -74,3 +74,11 @@ content_option: Decorator = click.option(
     "--content", metavar="HASH", help="Decide only about this content, as a review shows it [default: the present one]"
 )
 role_option: Decorator = click.option("--role", metavar="ROLE", help="In which role, where a phase asks for roles")
+point_phase_option: Decorator = click.option("--phase", type=int, metavar="N", help="Last phase to keep")
+point_commit_option: Decorator = click.option("--commit", metavar="ID", help="Commit, as haytham log shows it")
+dry_run_option: Decorator = click.option("--dry-run", is_flag=True, help="Only list what would happen")
+
+
+def numbers(values: list[int], nothing: str) -> str:
+    """Writes numbers of phases in one line."""
+    return ", ".join(str(each) for each in values) or nothing

@@ -97,10 +97,11 @@ def selecting(*, project: str, session: str | None = None) -> options.Decorator:
 def newest(sessions: Sequence[SessionSummary]) -> str | None:
     """Returns the session created last, or None; raises if that cannot be told.
 
-    `sessions` are newest first, as `list_sessions` returns them.
+    `sessions` are newest first, as `list_sessions` returns them. Archived ones count only if there are no others.
     """
     if not sessions:
         return None
+    sessions = [each for each in sessions if not each["archived"]] or sessions
     unreadable = [each["session_id"] for each in sessions if not each["created"]]
     first = [each["session_id"] for each in sessions if each["created"] == sessions[0]["created"]]
     candidates = list(dict.fromkeys([*first, *unreadable]))

@@ -62,7 +62,7 @@ def _show_sessions(console: "Console", sessions: list[SessionSummary]) -> None:
         phase = str(each["current_phase"]) if each["created"] else ""
         table.add_row(
             terminal.styled(each["session_id"]),
-            terminal.word(each["status"]),
+            terminal.word("archived" if each["archived"] else each["status"]),
             terminal.styled(each["execution_mode"]),
             phase,
             terminal.styled(created),
@@ -87,6 +87,10 @@ def session_view(session: SessionOverview) -> "RenderableType":
         ("Reviews", _policies(session["phases"])),
         ("Status", terminal.word(session["status"])),
     ]
+    if origin := session["origin"]:
+        rows.insert(1, ("Origin", f"{origin['session_id']}, commit {origin['commit'][:7]}"))
+    if session["archived"]:
+        rows.append(("Archived", session["archived"]))
     outlook = terminal.fact_table(_outlook(session))
     return terminal.stacked(terminal.fact_table(rows), "", _phase_table(session), "", outlook)
 

@@ -101,7 +101,7 @@ def _target(selection: Selection, choose: Callable[[Sequence[SessionSummary]], s
 def _only_open(sessions: Sequence[SessionSummary]) -> str | None:
     if len(sessions) <= 1:
         return sessions[0]["session_id"] if sessions else None
-    found = [each["session_id"] for each in sessions if each["status"] != SessionStatus.COMPLETED]
+    found = [e["session_id"] for e in sessions if e["status"] != SessionStatus.COMPLETED and not e["archived"]]
     if len(found) == 1:
         return found[0]
     candidates = found or [each["session_id"] for each in sessions]

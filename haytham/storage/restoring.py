@@ -54,7 +54,7 @@ def restore(store: Restored, changes: Contents, message: str, author: Person) ->
     intent = {"commit": prepared.commit, "base": prepared.base, "names": list(changes)}
     files.write(prepared.files, first={_intent(store): json.dumps(intent).encode()})
     try:
-        store.history.publish(prepared)
+        store.history.publish(prepared, None, before)
     except Conflict:
         files.remove(_intent(store))
         store.history.release(prepared)
