@@ -140,6 +140,19 @@ def write_whole(path: Path, data: bytes) -> None:
         temporaries.pop(path).replace(path)
 
 
+def write_new(contents: Mapping[Path, bytes], empty: Iterable[Path] = ()) -> None:
+    """Writes files, and folders, that are not there yet, in a folder that is flushed as a whole before it is used."""
+    with translating():
+        for folder in {*empty, *(path.parent for path in contents)}:
+            folder.mkdir(parents=True, exist_ok=True)
+        for path, data in contents.items():
+            descriptor = _open_new(path)
+            try:
+                _fill(descriptor, path, data)
+            finally:
+                os.close(descriptor)
+
+
 def write_line(path: Path, data: bytes) -> None:
     """Writes the first line of a file in place; what a longer one left behind it is nobody's business.
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from haytham.storage import files, git_objects, history_past, restoring
+from haytham.storage import files, git_objects, history_past
 from haytham.storage.history import History
 from haytham.storage.store import CommitNote, Store
 
@@ -23,11 +23,12 @@ def create(
     pack = git_objects.pack(history_past.objects(source, commit))
 
     def fill(building: Store) -> None:
-        for folder in empty:
-            files.make_folder(building.path(folder))
         place = building.history.git_folder / "objects" / "pack"
-        files.write({place / f"{pack.name}.pack": pack.data, place / f"{pack.name}.idx": pack.index})
-        files.write_whole(building.history.ref_path, f"{commit}\n".encode())
-        restoring.restore(building, contents, note.message, note.author)
+        files.write_new({place / f"{pack.name}.pack": pack.data, place / f"{pack.name}.idx": pack.index})
+        files.write_new({building.history.ref_path: f"{commit}\n".encode()})
+        prepared = building.history.prepare(contents, note.message, note.author, building.now())
+        written = {building.path(name): data for name, data in contents.items() if data is not None}
+        files.write_new({**prepared.files, **written}, [building.path(folder) for folder in empty])
+        building.note_head(building.history.publish(prepared))
 
     return store.build(fill)
