@@ -49,7 +49,7 @@ def test_a_note_keeps_what_was_said() -> None:
         ({"step": True}, "step"),
         ({"step": 1.0}, "step"),
         ({"metadata": [1]}, "metadata"),
-        ({"metadata": {"a": object()}}, "metadata"),
+        ({"metadata": {"a": b"bytes"}}, "metadata"),
         ({"succeeded": "x"}, "entry id"),
         ({"succeeded": f"{ID}\n"}, "entry id"),
     ],
