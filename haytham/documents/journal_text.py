@@ -155,6 +155,21 @@ def places(data: Bytes, start: int, before: bytes) -> tuple[list[Place], int]:
     return found, start
 
 
+def find(data: Bytes, entry_id: str, agent: str) -> Written | None:
+    """Finds one entry without reading the others, checked against the hash before it; None if it is not there."""
+    ending = _ENDING.search(data, max(0, data.find(f"\n<!-- entry {entry_id} sha256:".encode())))
+    before = data.rfind(b"\n<!-- ", 0, ending.start()) if ending else -1
+    if ending is None or ending[1].decode() != entry_id or before < 0:
+        return None
+    start = data.find(b"\n", before + 1) + 1
+    close = start - len(" -->\n")
+    if ending[2] != _hash(bytes(data[close - _DIGITS : close]), data[start : ending.start(2)]):
+        return None
+    previous = _ENDING.match(data, before)
+    place = Place(entry_id, start, ending.end(), ending[2])
+    return read_entry(data, place, agent, previous[1].decode() if previous else None)
+
+
 def line_at(data: Bytes, offset: int) -> int:
     """Returns the number of the line in which a byte stands, for messages."""
     return data.count(b"\n", 0, offset) + 1

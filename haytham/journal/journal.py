@@ -158,9 +158,9 @@ class Journal(JournalView):
 
         The branch refers to this journal, so that it costs the same however much there is.
         """
-        with self._mutex, self._log.changing() as aside:  # or else the entry could go away meanwhile
-            self._report(aside)
-            return self._siblings.fork(self, self._entry(entry), branch, name)
+        with self._mutex, self._log.held():  # or else the entry could go away meanwhile
+            known = None if entry is None else self._log.find(check_entry_id(id_of(entry)))
+            return self._siblings.fork(self, known or self._entry(entry), branch, name)
 
     def fork_into(self, journals: "Siblings", branch: str = "", entry: EntryLike | None = None) -> "Journal":
         """Begins a journal of the same agent in another session or phase, with a state of this one."""

@@ -125,6 +125,15 @@ class JournalLog:
         except Unreadable as error:
             raise self.damage(place.start, str(error)) from error
 
+    def find(self, entry_id: str) -> Entry | None:
+        """Returns the entry with an id, or None; one that nobody has asked for yet is found without the others."""
+        if self._seen is None:
+            found = journal_text.find(self._file.read(), entry_id, self.header.agent)
+            return found.entry if found else None
+        self.refresh()
+        index = self.index_of(entry_id)
+        return None if index is None else self.entry(index)
+
     def state_at(self, entry_id: str) -> tuple[State, int]:
         """Returns the state that an entry stands for, and how many bytes had to be read for it; raises NotFound."""
         index = self.index_of(entry_id)
@@ -190,6 +199,12 @@ class JournalLog:
                 self._is_swept = True
             self.refresh()
             yield [self._set_aside()] if self.is_torn else []
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Holds the journal, so that no entry goes away meanwhile."""
+        with self._file.locked():
+            yield
 
     def append(self, written: Written) -> int:
         """Adds an entry durably and returns its size; call it inside `changing`."""

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from haytham import InvalidInput
+from haytham import InvalidInput, NotFound
 from haytham.domain.errors import DamagedJournal
 from haytham.domain.retention import Retention
 from haytham.journal.journal import Journal
@@ -216,3 +216,28 @@ def test_a_point_that_an_agent_does_not_have_is_refused(what: dict[str, str], jo
         consistent_point(both, what.get("at"), name=what.get("name"))
     with pytest.raises(InvalidInput, match="journal of c"):
         consistent_point([*both, journals.journal("c")])
+
+
+def test_a_fork_reads_only_the_entry_that_it_begins_from(journals: Journals, reopen: Reopen) -> None:
+    """Any entry of a journal that was just opened can be forked from; its state is that of the entry."""
+    journal = journals.journal("writer")
+    for number in range(5):
+        journal.state.add_message("user", f"<!-- {number} -->\n")
+        journal.save(name=f"n{number}", metadata={"a": number})
+    for number, entry in enumerate(journal.all()):
+        fork = reopen().journal("writer").fork(f"b{number}", entry.id)
+        assert (entry.id, {"a": number}) == (fork.forked_from, fork.all()[0].metadata)
+        assert journal.state_at(entry) == fork.state.to_dict()
+        assert [] == fork.verify()
+    with pytest.raises(NotFound):
+        reopen().journal("writer").fork("lost", "f" * 24)
+
+
+def test_a_damaged_entry_cannot_be_forked_from(journals: Journals, reopen: Reopen) -> None:
+    """What is not as it was written is no beginning."""
+    journal = journals.journal("writer")
+    entries = [journal.save({"a": number}) for number in range(3)]
+    journal.path.write_bytes(journal.path.read_bytes().replace(b"## 2", b"## 7"))
+    with pytest.raises(DamagedJournal):
+        reopen().journal("writer").fork("b", entries[1])
+    assert ["writer"] == journals.titles()
