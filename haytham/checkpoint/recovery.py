@@ -57,26 +57,30 @@ def _unfinished(writer: SessionWriter) -> list[Phase]:
 
 
 def _finish_documents(writer: SessionWriter) -> list[str]:
-    """Commits what we wrote for phases that are recorded, where only the commit is missing."""
+    """Commits decisions that we wrote, and what we wrote for phases that are recorded, where the commit is missing."""
     phases = writer.workflow.phases_in(writer.mode)
     statuses = {phase.number: _status(writer, phase) for phase in phases}
-    recorded = [phase for phase in phases if statuses[phase.number].is_recorded]
-    finished = []
-    for phase in recorded:
-        feedback = name_in(phase, layout.FEEDBACK_FILE)
-        document = writer.store.feedback(phase) if writer.store.left_behind([feedback]) else None
-        if document is not None and document.value["review"]["reviewed"]:
-            review_desk.finish(writer, phase, document.value)
-            finished.append(f"{feedback} was decided but not committed")
-        finished += _finish_reviews(writer, phase)
+    readable = [phase for phase in phases if statuses[phase.number] is not None]
+    finished = [told for phase in readable for told in _finish_decisions(writer, phase)]
+    recorded = [phase for phase in readable if (status := statuses[phase.number]) and status.is_recorded]
     names = [name for phase in recorded for name in writer.store.files_of(phase)]
-    if PhaseStatus.IN_PROGRESS not in statuses.values():
+    if not {PhaseStatus.IN_PROGRESS, None} & set(statuses.values()):
         names.append(layout.MANIFEST_FILE)
     if ours := writer.store.left_behind(names):
         note = messages.message("What an interrupted save wrote", "\n".join(ours), {"Recovered": "yes"})
         writer.store.commit(tuple(dict.fromkeys([*ours, layout.MANIFEST_FILE])), CommitNote(message=note))
         finished += [f"{name} was written but not committed" for name in ours]
     return finished
+
+
+def _finish_decisions(writer: SessionWriter, phase: Phase) -> list[str]:
+    """Finishes what was decided about a phase, be it recorded or not: nothing counts that is not in history."""
+    feedback = name_in(phase, layout.FEEDBACK_FILE)
+    document = writer.store.feedback(phase) if writer.store.left_behind([feedback]) else None
+    if document is None or not document.value["review"]["reviewed"]:
+        return _finish_reviews(writer, phase)
+    review_desk.finish(writer, phase, document.value)
+    return [f"{feedback} was decided but not committed", *_finish_reviews(writer, phase)]
 
 
 def _finish_reviews(writer: SessionWriter, phase: Phase) -> list[str]:
@@ -91,12 +95,12 @@ def _finish_reviews(writer: SessionWriter, phase: Phase) -> list[str]:
     return [f"{name} was decided but not committed" for name in ours]
 
 
-def _status(writer: SessionWriter, phase: Phase) -> PhaseStatus:
-    """Returns the status of a phase; one whose checkpoint cannot be understood is left alone, as if at work."""
+def _status(writer: SessionWriter, phase: Phase) -> PhaseStatus | None:
+    """Returns the status of a phase, or None if its checkpoint cannot be understood: then it is left alone."""
     try:
         checkpoint = writer.store.checkpoint(phase)
     except InvalidInput:
-        return PhaseStatus.IN_PROGRESS
+        return None
     return progress.status_of(checkpoint.value if checkpoint else None)
 
 

@@ -138,3 +138,15 @@ def test_broken_decision_is_told(second: Desk) -> None:
         second.approved()
     assert str(kept) == caught.value.location.path
     assert not second.manager.validate_checkpoint(*AT, 2)[0]
+
+
+def test_decision_that_a_crash_left_uncommitted_is_finished(desk: Desk) -> None:
+    """Where only the files were written, recovery commits the decision, even of a phase that nobody has reported."""
+    desk.decide(2, reviewer=ADA, role="legal")
+    before = git(desk.folder, "rev-parse", "HEAD~1")
+    git(desk.folder, "update-ref", "refs/heads/sessions/session-456", before)  # as if killed before the commit
+    again = desk.reopened()
+    again.manager.load_session(*AT)
+    (decision,) = again.manager.review(*AT, 2)["decisions"]
+    assert (decision["reviewer"], decision["role"]) == ("Ada", "legal")
+    assert again.history()[0].author.name == "Ada"
