@@ -62,7 +62,7 @@ class Operating:
         layout.check_free(new, folder.parent, "session id")
         with view.store.history.kept_open():
             made = forks.fork(view, self._access.store_at(folder), points.find(view, phase, commit))
-        project_log.note_once(self._projects(project_id), forks.project_message(made), new)
+        project_log.note(self._projects(project_id), forks.project_message(made), once_for=new)
         return made
 
     def rollback(

@@ -198,7 +198,9 @@ def test_what_a_crash_left_is_finished(done: Desk) -> None:
     again = done.reopened()
     state = again.manager.load_session(*AT)
     assert state["phase_statuses"][3] == "pending"
-    assert any("was brought to the commit" in line for line in state["recovered"])
+    brought = [line.partition(" ")[0] for line in state["recovered"] if "was brought to the commit" in line]
+    assert "phase_3_print/printer.md" in brought
+    assert "phase_2_check/user_feedback.md" not in brought
     assert after | {"phase_2_check/user_feedback.md": b"a person was quicker\n"} == _documents(done.folder)
     assert not (done.folder / ".git" / restoring.INTENT).exists()
 
@@ -214,6 +216,21 @@ def test_a_manager_at_work_notices_it_too(done: Desk) -> None:
     _leave_behind(done, before)
     assert other.load_session(*AT)["next_phase"] == 2
     assert after == _documents(done.folder)
+
+
+def test_an_output_left_behind_is_nobodys_edit(desk: Desk) -> None:
+    """Where a crash left only an output behind, it is brought to the commit, not taken for a person's change."""
+    desk.run(1, "first")
+    desk.decide(1)
+    first = desk.history()[0].id
+    desk.run(1, "second")
+    other = desk.reopened().manager
+    other.load_session(*AT)
+    second = desk.output(1).read_bytes()
+    desk.manager.rollback(*AT, commit=first)
+    _leave_behind(desk, {"phase_1_draft/writer.md": second})
+    assert other.get_approved_phases(*AT) == [1]
+    assert b"first" in desk.output(1).read_bytes()
 
 
 def test_a_note_without_its_commit_changes_nothing(done: Desk) -> None:
