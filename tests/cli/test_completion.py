@@ -25,7 +25,7 @@ def test_script(shell: str) -> None:
 
 def test_commands(tmp_path: Path) -> None:
     """Commands are completed, also where nothing is typed yet."""
-    assert _offered("haytham re", tmp_path) == ["resume", "review", "request-changes"]
+    assert _offered("haytham re", tmp_path) == ["resume", "review", "request-changes", "repair"]
     assert "status" in _offered("haytham ", tmp_path)
 
 
