@@ -30,7 +30,7 @@ def _read(text: str, path: str) -> Workflow:
         value = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InvalidInput(f"the workflow is no valid TOML: {error}.", location=Location(path=path)) from error
-    if faults := schemas.faults("workflow", value):
+    if not schemas.is_valid("workflow", value) and (faults := schemas.faults("workflow", value)):
         raise InvalidDocument(
             [
                 Problem(
