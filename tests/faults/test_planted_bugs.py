@@ -22,7 +22,7 @@ def _crowd(folder: Path, package: Path) -> list[str]:
 
 def _crowd_that_loses(folder: Path, package: Path) -> list[str]:
     """Repeats until something acknowledged is really lost: a race needs luck."""
-    for number in range(6):
+    for number in range(30):
         (folder / str(number)).mkdir()
         problems = storms.many_writers(folder / str(number), 6, package).problems
         if lost := [each for each in problems if "is not in the log" in each or ", not " in each]:
