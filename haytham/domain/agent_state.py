@@ -17,6 +17,7 @@ from haytham.domain.state_changes import Change, Path, State, Verb
 
 _LISTS = {"messages": ("role", "content"), "tool_calls": ("tool_name", "arguments", "result", "success")}
 _DICTS = ("current_task", "mailbox", "operational_context", "memory", "budget")
+_MANY = 200
 _JSON = json.JSONEncoder(ensure_ascii=False).encode
 
 
@@ -30,7 +31,8 @@ class AgentState:
 
     def __init__(self, data: Mapping[str, Any] | None = None) -> None:
         self._data: State = {}
-        self._changes: list[Change] = []
+        self._noted: tuple[int, list[Change]] = (0, [])  # how many were let go of, and the changes since
+        self._saved = 0
         self._size: int | None = 2
         if data is not None:
             self.replace(data)
@@ -63,7 +65,7 @@ class AgentState:
         """Returns what stands at a path, or the default."""
         try:
             return self[path]
-        except LookupError:
+        except (LookupError, TypeError):
             return default
 
     def to_dict(self) -> State:
@@ -123,7 +125,18 @@ class AgentState:
     @property
     def changes(self) -> tuple[Change, ...]:
         """What changed since the state was last saved."""
-        return tuple(self._changes)
+        return self.since(self._saved)
+
+    @property
+    def mark(self) -> int:
+        """How many changes were made so far."""
+        first, changes = self._noted
+        return first + len(changes)
+
+    def since(self, mark: int) -> tuple[Change, ...]:
+        """Returns the changes that were made after a mark, which must not be older than that of the last save."""
+        first, changes = self._noted
+        return tuple(changes[mark - first :])
 
     @property
     def size(self) -> int:
@@ -137,9 +150,9 @@ class AgentState:
         for change in changes:
             self._change(change)
 
-    def saved(self) -> None:
-        """Notes that the journal holds this state."""
-        self._changes.clear()
+    def saved(self, mark: int | None = None) -> None:
+        """Notes that the journal holds this state, as it was at a mark; changes may be made meanwhile."""
+        self._saved = self.mark if mark is None else mark
 
     @classmethod
     def restored(cls, data: State) -> "AgentState":
@@ -156,8 +169,10 @@ class AgentState:
 
     def _change(self, change: Change) -> None:
         before = self._replaced(change)
+        noted = change._replace(value=_copy(change.value))
         try:
             self._data = state_changes.applied(self._data, [change])
+            self._noted[1].append(noted)  # at once: an interruption must not come between
         except (LookupError, TypeError, AttributeError) as error:
             if isinstance(error, LookupError):
                 raise
@@ -168,8 +183,14 @@ class AgentState:
         if self._size is not None:
             self._size += (_weight(change.value) if change.verb in {Verb.PUT, Verb.ADD} else 0) - before
         if change.verb is Verb.CLEAR:
-            self._changes, self._size = [], 2
-        self._changes.append(change._replace(value=_copy(change.value)))
+            self._size = 2
+        self._let_go()
+
+    def _let_go(self) -> None:
+        """Forgets changes that were saved, now and then; only who makes changes does so, in one step."""
+        first, changes = self._noted
+        if self._saved - first > _MANY:
+            self._noted = (self._saved, changes[self._saved - first :])
 
     def _replaced(self, change: Change) -> int:
         """Returns about how many bytes go away with a change; they were paid for when they came."""

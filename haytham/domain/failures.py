@@ -3,7 +3,11 @@
 
 def told(error: BaseException) -> str:
     """Returns the kind of an exception with its message, if it has one."""
-    return writable(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
+    try:
+        message = str(error)
+    except Exception:  # noqa: BLE001 - an error that cannot tell itself must not hide itself
+        message = ""
+    return writable(f"{type(error).__name__}: {message}" if message else type(error).__name__)
 
 
 def writable(text: str) -> str:

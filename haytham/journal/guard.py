@@ -135,10 +135,10 @@ class Guard:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if error is None:
-            self.journal.save(status=AgentStatus.COMPLETED, step=self.steps)
-        else:
+        if error is not None:
             self._save_end(error)
+        elif not self._is_halted():
+            self.journal.save(status=AgentStatus.COMPLETED, step=self.steps)
 
     async def __aenter__(self) -> Self:
         return self

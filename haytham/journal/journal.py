@@ -13,9 +13,10 @@ What a step costs is what changed in it, not what has accumulated.
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from haytham.documents.journal_text import Written
 from haytham.domain import due, journal_entry, retention, state_changes
@@ -33,6 +34,18 @@ from haytham.journal.journal_view import EntryLike, JournalView, id_of
 
 _LOG = logging.getLogger("haytham")
 _SMALL = 16_384  # bytes that are quick to read back, whatever the state's own size
+
+
+class Work(NamedTuple):
+    """What is worked on: a state, the id of the entry that it goes on from, and its mark then.
+
+    `weight` is how many bytes have to be read for that entry's state.
+    """
+
+    state: AgentState
+    base: str | None
+    mark: int
+    weight: int
 
 
 class Siblings(Protocol):
@@ -69,20 +82,14 @@ class Journal(JournalView):
         self._siblings = siblings
         self._clock = clock
         self._make_id = make_id
-        self._state: AgentState | None = None
-        self._base: str | None = None  # the id of the entry that `state` goes on from
-        self._weight = 0  # the bytes to read for that entry's state
+        self._work: Work | None = None
         self._before: list[Callable[[AgentState, Note], object]] = []
         self._after: list[Callable[[Entry], object]] = []
 
     @property
     def state(self) -> AgentState:
         """The state to work on: as last saved, with what was changed since."""
-        with self._mutex:
-            if self._state is None:
-                self.resume()
-            assert self._state is not None  # noqa: S101 - resume sets it
-            return self._state
+        return self._at_work().state
 
     # Saving
 
@@ -106,7 +113,7 @@ class Journal(JournalView):
         given = id_of(succeeded) if succeeded is not None else None
         note = journal_entry.note(name, kind, status, reason, step, metadata, given)
         with self._mutex:
-            if state is not None and state is not self._state:
+            if state is not None and state is not self.state:
                 self.state.replace(state.to_dict() if isinstance(state, AgentState) else state)
             self._call(self._before, self.state, note)
             entry = self._append(note)
@@ -119,12 +126,12 @@ class Journal(JournalView):
             target = self._entry(entry)
             note = journal_entry.note(target.name, EntryKind.RECOVERY, reason=reason, metadata=metadata)
             state, weight = self._log.state_at(target.id)
-            before = self._state, self._base, self._weight
-            self._state, self._base, self._weight = AgentState.restored(state), target.id, weight
+            before = self._work
+            self._work = Work(AgentState.restored(state), target.id, 0, weight)
             try:
                 return self._append(replace(note, step=target.step))
             except BaseException:
-                self._state, self._base, self._weight = before
+                self._work = before
                 raise
 
     def resume(self) -> Entry | None:
@@ -132,8 +139,8 @@ class Journal(JournalView):
         with self._mutex:
             self._log.refresh()
             last = self._log.last()
-            state, self._weight = self._log.state_at(last.id) if last else ({}, 0)
-            self._state, self._base = AgentState.restored(state), last.id if last else None
+            state, weight = self._log.state_at(last.id) if last else ({}, 0)
+            self._work = Work(AgentState.restored(state), last.id if last else None, 0, weight)
             return last
 
     def should_save(self, step: int | None = None, *, force: bool = False) -> str:
@@ -178,8 +185,8 @@ class Journal(JournalView):
             with self._log.changing():
                 if self._log.size:
                     raise InvalidInput(f"there is a journal {self.title} already.", hint="choose another branch.")
-                entry = self._written(note, changes, origin.id)
-            self._state = None
+                entry, _ = self._written(note, changes, Work(AgentState(), origin.id, 0, 0))
+            self._work = None
             return entry
 
     # Keeping house
@@ -228,7 +235,7 @@ class Journal(JournalView):
         with self._mutex:
             self._log.forget()
             aside = self._log.repair()
-            self._state = None
+            self._work = None
             return aside
 
     def detach(self) -> None:
@@ -244,21 +251,37 @@ class Journal(JournalView):
 
     # Steps
 
+    def _at_work(self) -> "Work":
+        with self._mutex:
+            if self._work is None:
+                self.resume()
+            assert self._work is not None  # noqa: S101 - resume sets it
+            return self._work
+
     def _append(self, note: Note) -> Entry:
-        state = self.state
+        """Saves what changed. An interruption at any point leaves `_work` as it was before or as it is after."""
+        work = self._at_work()
         with self._log.changing() as aside:
             self._report(aside)
-            is_based = self._base is not None and self._log.index_of(self._base) is not None
-            is_long = self._weight > 2 * state.size + _SMALL
-            if is_long or not (is_based or (self._base is None and not len(self._log))):
-                entry = self._written(note, state_changes.whole(state.to_dict()), self._base)
+            if self._needs_whole_state(work):
+                mark, changes = _whole(work.state)
             else:
-                entry = self._written(note, state.changes, self._base)
-        state.saved()
-        self._base = entry.id
+                mark = work.state.mark
+                changes = work.state.since(work.mark)[: mark - work.mark]
+            entry, weight = self._written(note, changes, work)
+        self._work = Work(work.state, entry.id, mark, weight)
+        work.state.saved(mark)
         return entry
 
-    def _written(self, note: Note, changes: Sequence[Change], parent: str | None) -> Entry:
+    def _needs_whole_state(self, work: "Work") -> bool:
+        """Tells whether there is nothing to go on from here, or whether too much would have to be read for it."""
+        is_begin = work.base is None and not len(self._log)
+        is_based = work.base is not None and self._log.index_of(work.base) is not None
+        return not (is_begin or is_based) or work.weight > 2 * work.state.size + _SMALL
+
+    def _written(self, note: Note, changes: Sequence[Change], work: "Work") -> tuple[Entry, int]:
+        """Writes an entry; returns it, and how many bytes have to be read for its state."""
+        parent = work.base
         last = self._log.last()
         entry = Entry(
             id=self._new_id(),
@@ -278,8 +301,7 @@ class Journal(JournalView):
         is_whole = bool(changes) and changes[0].verb is Verb.CLEAR
         base = parent if not is_whole and parent != previous else None
         size = self._log.append(Written(entry=entry, previous=previous, base=base, changes=changes))
-        self._weight = size if is_whole else self._weight + size
-        return entry
+        return entry, size if is_whole else work.weight + size
 
     def _remove(self, ids: set[str]) -> int:
         with self._log.changing() as aside:
@@ -304,6 +326,16 @@ class Journal(JournalView):
         for path in aside:
             self.problems.append(f"an unfinished entry was put into {path.name}")
             _LOG.warning("the journal of %s ended with an unfinished entry, now in %s", self.title, path)
+
+
+def _whole(state: AgentState) -> tuple[int, Sequence[Change]]:
+    """Returns a whole state with its mark; once more if somebody changed it meanwhile."""
+    while True:
+        mark = state.mark
+        with suppress(RuntimeError):  # a dict changed its size
+            changes = state_changes.whole(state.to_dict())
+            if state.mark == mark:
+                return mark, changes
 
 
 def _next_step(last: Entry | None) -> int:

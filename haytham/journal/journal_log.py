@@ -60,6 +60,19 @@ class JournalLog:
         """
         if self._file.fingerprint() == self._seen:
             return
+        with self._surely():
+            self._refresh()
+
+    @contextmanager
+    def _surely(self) -> Iterator[None]:
+        """Forgets everything if something comes between, such as Ctrl-C: half of it would be worse than nothing."""
+        try:
+            yield
+        except BaseException:
+            self.forget()
+            raise
+
+    def _refresh(self) -> None:
         trouble: DamagedJournal | None = None
         for _ in range(_TRIES):  # what was acknowledged and the file are read one after the other
             acknowledged = self._file.acknowledged()
@@ -72,7 +85,7 @@ class JournalLog:
             raise trouble
 
     def _load(self) -> None:
-        self._seen = self._file.fingerprint()
+        seen = self._file.fingerprint()
         data = bytearray(self._file.read())
         if data[: self._end] != self._data[: self._end]:
             self.forget()
@@ -84,6 +97,7 @@ class JournalLog:
             self._by_id |= {each.id: len(self._places) + index for index, each in enumerate(found)}
             self._places += found
             self._hash = found[-1].hash if found else self._hash
+        self._seen = seen
 
     def _trouble(self, acknowledged: bytes) -> DamagedJournal | None:
         """Returns what is wrong with what was read."""
@@ -208,10 +222,14 @@ class JournalLog:
 
     def append(self, written: Written) -> int:
         """Adds an entry durably and returns its size; call it inside `changing`."""
+        with self._surely():
+            return self._appended(written)
+
+    def _appended(self, written: Written) -> int:
         beginning = b"" if self._end else journal_text.header_text(self.header)
         before = self._hash if self._end else _hash_of(beginning)
         data = journal_text.entry_text(written, before)
-        self._seen = self._file.append(beginning + data, self._end, _hash_of(data))
+        seen = self._file.append(beginning + data, self._end, _hash_of(data))
         if beginning:
             self._first_hash = before
         start = self._end + len(beginning)
@@ -221,6 +239,7 @@ class JournalLog:
         self._by_id[written.entry.id] = len(self._places)
         self._entries[len(self._places)] = written.entry
         self._places.append(Place(written.entry.id, start, self._end, self._hash))
+        self._seen = seen
         return len(data)
 
     def rewrite(self, entries: Iterable[Written]) -> int:
@@ -264,10 +283,11 @@ class JournalLog:
             return aside
 
     def _set_aside(self) -> Path:
-        aside = self._file.set_aside(self._data, self._end)
-        del self._data[self._end :]
-        self._seen = self._file.fingerprint()
-        return aside
+        with self._surely():
+            aside = self._file.set_aside(self._data, self._end)
+            del self._data[self._end :]
+            self._seen = self._file.fingerprint()
+            return aside
 
     def close(self) -> None:
         """Lets go of the file."""
@@ -275,8 +295,9 @@ class JournalLog:
 
     def forget(self) -> None:
         """Forgets what was read, so that the file is read as it is now."""
+        self._seen = None  # first of all: nothing is up to date any more
         self._data = bytearray()
-        self._seen, self._end, self._hash, self._first_hash = None, 0, b"", b""
+        self._end, self._hash, self._first_hash = 0, b"", b""
         self._places, self._by_id, self._entries = [], {}, {}
 
     def _load_header(self) -> None:

@@ -46,14 +46,16 @@ class JournalView:
     @property
     def forked_from(self) -> str | None:
         """The id of the entry that this journal was forked from, or None."""
-        self._log.refresh()
-        return self._log.header.forked_from or None
+        with self._mutex:
+            self._log.refresh()
+            return self._log.header.forked_from or None
 
     @property
     def origin(self) -> str:
         """The title of the journal in this folder that it was forked from, empty if there is none."""
-        self._log.refresh()
-        return "" if self._log.header.forked_session else self._log.header.forked_journal
+        with self._mutex:
+            self._log.refresh()
+            return "" if self._log.header.forked_session else self._log.header.forked_journal
 
     @property
     def session(self) -> str:
@@ -69,8 +71,9 @@ class JournalView:
 
     def __len__(self) -> int:
         """Returns the number of entries."""
-        self._log.refresh()
-        return len(self._log)
+        with self._mutex:
+            self._log.refresh()
+            return len(self._log)
 
     def __iter__(self) -> Iterator[Entry]:
         """Goes through the entries, oldest first."""

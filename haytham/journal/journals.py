@@ -55,7 +55,8 @@ class Journals:
     def titles(self) -> list[str]:
         """Returns the names of the journals that exist: the agent's, with `@` and the branch's if there is one."""
         names = files.names_in(self._folder)
-        return [name.removesuffix(_SUFFIX) for name in names if name.endswith(_SUFFIX)]
+        titles = [name.removesuffix(_SUFFIX) for name in names if name.endswith(_SUFFIX)]
+        return [title for title in titles if _is_title(title)]
 
     def all(self) -> list[Journal]:
         """Returns the journals that exist, by name."""
@@ -140,6 +141,15 @@ class Journals:
                 raise InvalidInput(f"{title} differs only by case from {taken}, which has a journal here.")
 
 
+def _is_title(title: str) -> bool:
+    """Tells a journal's name from that of a file that somebody put beside."""
+    agent, _, branch = title.partition("@")
+    try:
+        return bool(check_agent_name(agent) and check_id(branch or agent, "branch"))
+    except InvalidInput:
+        return False
+
+
 def consistent_point(journals: Sequence[Journal], at: object = None, *, name: str | None = None) -> dict[str, Entry]:
     """Returns, for each journal, the newest entry at one point in time; by default the latest point that all reach.
 
@@ -172,5 +182,7 @@ def recover_to(journals: Sequence[Journal], point: dict[str, Entry]) -> list[Ent
         last = each.latest()
         if last is None or last.metadata.get("recovered_to") != mark:
             last = each.rollback_to(point[each.title], reason="recovered together", metadata={"recovered_to": mark})
+        else:
+            each.resume()  # what was changed since and not saved goes
         done.append(last)
     return done
