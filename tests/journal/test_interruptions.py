@@ -1,12 +1,8 @@
 """A save that is interrupted, or that changes come in between, leaves a journal that says what the agent did."""
 
 import asyncio
-import random
-import signal
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,52 +11,16 @@ from haytham.journal.guard import Guard
 from haytham.journal.journal import Journal
 from haytham.journal.journal_async import AsyncJournal
 from haytham.journal.journals import Journals, consistent_point, recover_to
+from tests.faults import programs
 from tests.trials import count
 
 Reopen = Callable[[], Journals]
-TRIALS = count(smoke=0, release=300)
 
 
-@contextmanager
-def _interrupted_within(seconds: float) -> Iterator[None]:
-    """Raises KeyboardInterrupt after so long, as Ctrl-C does."""
-
-    def interrupt(*_: Any) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGALRM, interrupt)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-
-
-def _work(journal: Journal) -> None:
-    with Guard(journal) as guard:
-        while True:
-            journal.state.append("done", len(journal.state.get("done", ())))
-            guard.step("count", len(journal.state["done"]), progress=True, force=True)
-
-
-def test_ctrl_c_leaves_a_state_to_go_on_from(reopen: Reopen) -> None:
+def test_ctrl_c_leaves_a_state_to_go_on_from(tmp_path: Path) -> None:
     """Interrupted anywhere, the journal is whole, no step is doubled, and none that was saved is missing."""
-    if not TRIALS:
-        pytest.skip("runs in the release gate, without coverage: its tracer does not survive an interruption")
-    chance = random.Random(5)
-    reached = 0
-    for _ in range(TRIALS):
-        journal = reopen().journal("writer")
-        with pytest.raises(KeyboardInterrupt), _interrupted_within(chance.uniform(0.0005, 0.006)):
-            _work(journal)
-        other = reopen().journal("writer")
-        assert [] == other.verify()
-        done = list(other.state.get("done", ()))
-        assert list(range(len(done))) == done
-        assert len(done) >= reached
-        reached = len(done)
-    assert reached > 0
+    ended = programs.run("tests.journal.interrupted_worker", str(tmp_path), str(count(smoke=60, release=300)))
+    assert ("whole\n", 0) == (ended.stdout, ended.returncode), ended.stderr[-3000:]
 
 
 def test_change_during_a_save_is_in_the_next_one(journal: Journal, reopen: Reopen) -> None:
