@@ -1,4 +1,4 @@
-"""Writes pages of HTML from the package's templates, every value escaped: with `renderer`, the gateway to jinja2.
+"""Writes pages of HTML from the package's templates, every value escaped.
 
 A page is one file that loads nothing and runs nothing: its one style sheet is inside, named by its hash in a policy
 that forbids everything else.
@@ -11,7 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from haytham import resources
-from haytham.documents import markup
+from haytham.documents import markup, renderer
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -30,19 +30,9 @@ def rendered(name: str, value: Mapping[str, Any]) -> str:
 
 @cache
 def _environment() -> "Environment":
-    from jinja2 import DictLoader, StrictUndefined
-    from jinja2.sandbox import SandboxedEnvironment
     from markupsafe import Markup
 
-    names = [name for name in resources.names("templates") if name.endswith(".html.j2")]
-    environment = SandboxedEnvironment(
-        loader=DictLoader({name: resources.text("templates", name) for name in names}),
-        undefined=StrictUndefined,
-        keep_trailing_newline=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        autoescape=True,
-    )
-    environment.filters["markdown"] = lambda text: Markup(markup.html_of(text))  # noqa: S704 - markup escapes it
-    environment.filters["trusted"] = Markup
-    return environment
+    made = renderer.environment(".html.j2", autoescape=True)
+    made.filters["markdown"] = lambda text: Markup(markup.html_of(text))  # noqa: S704 - markup escapes it
+    made.filters["trusted"] = Markup
+    return made

@@ -62,22 +62,26 @@ def _refuse_value(document: Document, what: str, cause: Exception | None) -> Non
         raise InvalidInput(f"{what}: {faults[0].message}", hint=faults[0].hint) from cause
 
 
-@cache
-def _environment() -> "Environment":
+def environment(suffix: str, *, autoescape: bool) -> "Environment":
+    """Returns an environment with the package's templates of one suffix, strict and closed."""
     from jinja2 import DictLoader, StrictUndefined
     from jinja2.sandbox import SandboxedEnvironment
 
-    suffix = ".md.j2"
     names = [name for name in resources.names("templates") if name.endswith(suffix)]
-    environment = SandboxedEnvironment(
+    return SandboxedEnvironment(
         loader=DictLoader({name: resources.text("templates", name) for name in names}),
         undefined=StrictUndefined,
         keep_trailing_newline=True,
         trim_blocks=True,
         lstrip_blocks=True,
-        autoescape=False,
+        autoescape=autoescape,
     )
-    environment.filters.update(
+
+
+@cache
+def _environment() -> "Environment":
+    made = environment(".md.j2", autoescape=False)
+    made.filters.update(
         shown=scalars.shown,
         shown_any=scalars.shown_any,
         key=scalars.shown_key,
@@ -85,7 +89,7 @@ def _environment() -> "Environment":
         prose=_section_text,
         item=prose.shown_item,
     )
-    return environment
+    return made
 
 
 def _section_text(text: str) -> str:
