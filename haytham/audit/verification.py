@@ -208,9 +208,14 @@ class _Folder:
 
 
 def recorded_heads(session_id: str, project_store: ProjectStore) -> list[RecordedHead]:
-    """Returns the newest commits of a session that its project's history has recorded."""
-    return [
-        RecordedHead(commit=entry.trailers["Haytham-Head"], where=f"commit {short(entry.id)} of the project")
-        for entry in project_store.history.entries()
-        if entry.trailers.get("Haytham-Session") == session_id and "Haytham-Head" in entry.trailers
-    ]
+    """Returns the newest commits of a session that its project's history has recorded since the session came there."""
+    found = []
+    for entry in project_store.history.entries():
+        told = entry.trailers if entry.trailers.get("Haytham-Session") == session_id else {}
+        if told.get("Haytham-Status") == "deleted":
+            break  # what was recorded before is about another one of that id
+        if "Haytham-Head" in told:
+            found.append(RecordedHead(commit=told["Haytham-Head"], where=f"commit {short(entry.id)} of the project"))
+        if "Haytham-Imported" in told:
+            break
+    return found

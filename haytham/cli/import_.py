@@ -12,12 +12,13 @@ from haytham.checkpoint.checkpoint_manager import CheckpointManager
 from haytham.cli import json_output, options, terminal
 from haytham.cli.commands import COMMANDS
 from haytham.domain.exchange_records import ImportRecord
+from haytham.storage import folders
 
 _HELP = f"""{COMMANDS["import"][1]}
 
-Everything is checked first: each hash, each document, the whole history. A file
-that does not verify is refused, and nothing is written. What exists is never
-overwritten; --as gives the newcomer another id, as one commit on top."""
+Everything is checked first: each hash, and all that haytham verify looks at. A
+file that does not verify is refused, and nothing is written. What exists is
+never overwritten; --as gives the newcomer another id, as one commit on top."""
 _EPILOG = """\b
 Examples:
   haytham import session-456.haytham.zip
@@ -38,7 +39,8 @@ original_session_id."""
 @options.help_option
 def command(file: Path, base_dir: Path, project: str | None, as_id: str | None, *, as_json: bool) -> None:
     """Makes a session or a project from an exported file."""
-    record = CheckpointManager(base_dir).import_file(file, project_id=project, as_id=as_id)
+    with folders.vanishing(base_dir):
+        record = CheckpointManager(base_dir).import_file(file, project_id=project, as_id=as_id)
     if as_json:
         json_output.emit("import", {**record})
     else:

@@ -3,18 +3,17 @@
 Under another id, a folder gets one commit on top that says so; otherwise it is, byte for byte, what was exported.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from haytham.documents.renderer import checked
-from haytham.domain import messages, projects
+from haytham.domain import messages
 from haytham.domain.errors import InvalidInput, Location, NotFound
 from haytham.exchange import archive as archives
 from haytham.exchange.archive import Archive
 from haytham.exchange.places import Places
 from haytham.storage import copies, layout
 from haytham.storage.copies import FolderCopy
-from haytham.storage.project_store import ProjectStore
 from haytham.storage.store import CommitNote, Store
 
 PROJECT_PLACE = "project"
@@ -64,15 +63,18 @@ def check_free(names: Names, places: Places) -> None:
         raise InvalidInput(f"{what} exists already.", location=Location(path=str(folder)), hint=hint)
 
 
-def put_folders(archive: Archive, places: Places, names: Names) -> None:
-    """Makes the folders of an archive that was checked; raises InvalidInput if somebody else was quicker."""
+def put_folders(archive: Archive, places: Places, names: Names, before: Callable[[], None] = lambda: None) -> None:
+    """Makes the folders of an archive that was checked; raises InvalidInput if somebody else was quicker.
+
+    `before` is called when all is written, right before a session appears.
+    """
     if archive.kind == archives.PROJECT:
         is_new = _put_project(archive, places, names.project_id)
     else:
         session_id = str(names.session_id)
         store = places.session(names.project_id, session_id)
         copy = archive.copies[session_place(str(archive.session_id))]
-        is_new = copies.put(copy, store, lambda store: _rename_session(store, names.project_id, session_id))
+        is_new = _put_session(copy, store, names.project_id, session_id, before)
     if not is_new:
         raise InvalidInput("somebody else made a folder of that name just now.", hint="nothing was overwritten.")
 
@@ -89,22 +91,27 @@ def _put_project(archive: Archive, places: Places, project_id: str) -> bool:
     return copies.put(archive.copies[PROJECT_PLACE], places.project(project_id), finish)
 
 
-def _put_session(copy: FolderCopy, store: Store, project_id: str, session_id: str) -> None:
-    copies.put(copy, store, lambda store: _rename_session(store, project_id, session_id))
+def _put_session(
+    copy: FolderCopy, store: Store, project_id: str, session_id: str, before: Callable[[], None] = lambda: None
+) -> bool:
+    def finish(building: Store) -> None:
+        wanted = {"project_id": project_id, "session_id": session_id}
+        _rename(building, "session_manifest", layout.MANIFEST_FILE, wanted)
+        before()
+
+    return copies.put(copy, store, finish)
 
 
-def note_import(store: ProjectStore, session_id: str, was: str, now: str) -> None:
-    """Tells in the project's own history that a session arrived; call it under the lock."""
-    store.history.check()
-    store.finish()
-    value = projects.changed(store.project().value, now)
-    trailers = {"Session": session_id, "Imported": "yes", "Imported-From": was}
-    store.save_project(value, messages.message(f"Session {session_id} imported", trailers=trailers))
-
-
-def _rename_session(store: Store, project_id: str, session_id: str) -> None:
-    wanted = {"project_id": project_id, "session_id": session_id}
-    _rename(store, "session_manifest", layout.MANIFEST_FILE, wanted)
+def project_message(archive: Archive, session_id: str) -> str:
+    """Tells the project that a session arrives, and what its newest commit is."""
+    was = str(archive.session_id)
+    trailers = {
+        "Session": session_id,
+        "Imported": "yes",
+        "Imported-From": f"{archive.project_id}/{was}",
+        "Head": archive.copies[session_place(was)].head,
+    }
+    return messages.message(f"Session {session_id} imported", trailers=trailers)
 
 
 def _rename(store: Store, kind: str, name: str, wanted: Mapping[str, str]) -> None:

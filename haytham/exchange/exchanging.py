@@ -19,6 +19,7 @@ from haytham.exchange.archive import Archive
 from haytham.exchange.collection import Collected
 from haytham.exchange.delivery import Names
 from haytham.exchange.places import Places
+from haytham.operations import project_log
 from haytham.storage import files, layout
 
 
@@ -36,7 +37,7 @@ class Exchanging:
         problem if an import would refuse it.
         """
         target = _free(path, f"{session_id}{archives.SUFFIX}")
-        store = self._access.opened(project_id, session_id)
+        store = self._access.settled(project_id, session_id).store
         return self._written(collection.session(project_id, store), target)
 
     def export_project(self, project_id: str, path: str | Path) -> ExportRecord:
@@ -44,7 +45,7 @@ class Exchanging:
         target = _free(path, f"{project_id}{archives.SUFFIX}")
         places = self._places
         places.layout.existing_project(project_id)
-        sessions = [self._access.opened(project_id, each) for each in places.layout.session_ids(project_id)]
+        sessions = [self._access.settled(project_id, each).store for each in places.layout.session_ids(project_id)]
         return self._written(collection.project(project_id, places.project(project_id), sessions), target)
 
     def export_page(self, project_id: str, session_id: str, path: str | Path) -> ExportRecord:
@@ -80,7 +81,7 @@ class Exchanging:
         delivery.check_free(names, self._places)
         if names.session_id is not None:
             self._ensure_project(archive, names)
-        delivery.put_folders(archive, self._places, names)
+        delivery.put_folders(archive, self._places, names, lambda: self._note(archive, names))
         return self._arrived(archive, names)
 
     def migrate_project(self, project_id: str, backup: str | Path, *, dry_run: bool = False) -> MigrationReport:
@@ -142,14 +143,17 @@ class Exchanging:
         identity = {**manifest, "project_id": names.project_id}
         session_creation.ensure_project(self._places.project(names.project_id), identity, self._now())
 
+    def _note(self, archive: Archive, names: Names) -> None:
+        """Tells the project that a session arrives; that of a whole project says nothing new about itself."""
+        if names.session_id is not None:
+            message = delivery.project_message(archive, names.session_id)
+            project_log.note(self._places.project(names.project_id), message, once_for=names.session_id)
+
     def _arrived(self, archive: Archive, names: Names) -> ImportRecord:
         sessions = [names.session_id] if names.session_id is not None else delivery.session_ids(archive)
-        store = self._places.project(names.project_id)
-        folder = store.folder
+        folder = self._places.layout.project(names.project_id)
         if names.session_id is not None:
             folder = self._places.layout.session(names.project_id, names.session_id)
-            with store.locked():
-                delivery.note_import(store, names.session_id, f"{archive.project_id}/{archive.session_id}", self._now())
         return ImportRecord(
             kind=archive.kind,
             project_id=names.project_id,

@@ -1,26 +1,25 @@
 """Decides whether an archive may be exported or imported: what is not whole, sound and about itself is refused.
 
-The folders are made in a scratch place and read there by the readers that would load them, so that nothing is written
-to where they are to go before all of it is known to be good.
+The folders are made in a scratch place and verified there as `verify` does it, so that nothing is written to where they
+are to go before all of it is known to be good.
 """
 
 import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from haytham.checkpoint import validation
+from haytham.audit import verification
+from haytham.audit.findings import EDITED
 from haytham.documents.reader import read
-from haytham.domain.errors import HaythamError, InvalidDocument, Problem
+from haytham.domain.audit_records import VerifyReport
+from haytham.domain.errors import InvalidDocument, Problem
 from haytham.domain.identifiers import check_id
-from haytham.domain.workflow import Phase
 from haytham.exchange import archive as archives
 from haytham.exchange import delivery
 from haytham.exchange.archive import Archive
 from haytham.exchange.places import Places
-from haytham.journal.journals import Journals
 from haytham.storage import files, layout
 from haytham.storage.copies import FolderCopy
-from haytham.storage.session_store import SessionStore, name_in
 
 
 def check(archive: Archive, places: Places) -> None:
@@ -68,38 +67,19 @@ def _check_identity(archive: Archive, place: str, copy: FolderCopy) -> None:
 
 
 def _problems(archive: Archive, scratch: Places) -> list[Problem]:
+    """Verifies every folder; what nobody committed yet is part of an export, and no problem."""
     delivery.put_folders(archive, scratch, delivery.Names.of(archive))
-    found: list[Problem] = []
+    reports = [_session_report(archive, session_id, scratch) for session_id in delivery.session_ids(archive)]
     if archive.kind == archives.PROJECT:
-        store = scratch.project(archive.project_id)
-        found += [Problem.of(each) for each in validation.project(store)["problems"]]
-    for session_id in delivery.session_ids(archive):
-        found += _session_problems(scratch.session(archive.project_id, session_id))
-    return found
+        reports.insert(0, verification.project(scratch.project(archive.project_id)))
+    return [Problem.of(each) for report in reports for each in report["findings"] if each["kind"] != EDITED]
 
 
-def _session_problems(store: SessionStore) -> list[Problem]:
-    found = [Problem.of(each) for each in validation.session(store)["problems"]]
-    if found:
-        return found
-    if store.history.read(layout.MANIFEST_FILE) is None:
-        raise archives.refused("its history is that of something else")
-    return [problem for phase in store.workflow.phases for problem in _journal_problems(store, phase)]
-
-
-def _journal_problems(store: SessionStore, phase: Phase) -> list[Problem]:
-    """Reads every journal of a phase; a last entry that was never finished is no problem, as when it is loaded."""
-    journals = Journals(
-        store.path(name_in(phase, layout.JOURNAL_FOLDER)),
-        store.history.git_folder / layout.JOURNAL_NOTES / phase.folder,
-        store.folder.name,
-    )
-    try:
-        for journal in journals.all():
-            journal.all()
-    except HaythamError as error:
-        return list(error.problems)
-    return []
+def _session_report(archive: Archive, session_id: str, scratch: Places) -> VerifyReport:
+    recorded = []
+    if archive.kind == archives.PROJECT:
+        recorded = verification.recorded_heads(session_id, scratch.project(archive.project_id))
+    return verification.session(scratch.session(archive.project_id, session_id), recorded)
 
 
 def _relative(problem: Problem, scratch: str) -> Problem:

@@ -83,6 +83,7 @@ def put(copy: FolderCopy, store: Store, then: Callable[[Store], None] = lambda _
         building.note_written({name: copy.files[name] for name in copy.written})
         _note_acknowledged(building, copy.acknowledged)
         building.history.refresh_index({})
+        building.note_head(bundle.head)
         then(building)
 
     return store.build(fill)

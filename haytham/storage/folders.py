@@ -34,6 +34,19 @@ def build(temporary: Path, final: Path, fill: Callable[[], None]) -> bool:
         return True
 
 
+@contextmanager
+def vanishing(folder: Path) -> Iterator[None]:
+    """Takes away again, if what is done meanwhile fails, a folder and its parents that were made for it alone."""
+    missing = [each for each in (folder, *folder.parents) if not each.exists()]
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):  # what is not empty stays
+            for each in missing:
+                each.rmdir()
+        raise
+
+
 def set_aside(folder: Path) -> Path:
     """Takes a folder out of its place, durably; returns the name under which it waits to be removed."""
     gone = files.temporary_name(folder)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from haytham.checkpoint.checkpoint_manager import CheckpointManager
 from tests.cli.conftest import Sample, Shell, process
-from tests.evidence import subjects
+from tests.evidence import snapshot, subjects
 
 
 def test_end_to_end(sample: Sample, tmp_path: Path) -> None:
@@ -76,7 +76,16 @@ def test_errors(sample: Sample, shell: Shell, tmp_path: Path) -> None:
     broken = shell("import", file, "--base-dir", tmp_path / "b")
     assert (broken.code, broken.out) == (1, "")
     assert broken.err.startswith("Error: the file is no export that can be trusted: ")
-    assert list((tmp_path / "b").iterdir()) == []
+    assert not (tmp_path / "b").exists()
+
+
+def test_folders_that_were_made_for_nothing(shell: Shell, tmp_path: Path) -> None:
+    """A refused import takes away again what it made for it, and only that."""
+    (tmp_path / "x.zip").write_bytes(b"no zip")
+    (tmp_path / "mine").mkdir()
+    for place in ("mine", "mine/a/b"):
+        assert shell("import", tmp_path / "x.zip", "--base-dir", tmp_path / place).code == 1
+    assert snapshot(tmp_path) == {"mine": "", "x.zip": b"no zip"}
 
 
 def test_page(sample: Sample, shell: Shell, tmp_path: Path) -> None:
