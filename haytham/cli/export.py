@@ -8,11 +8,12 @@ from pathlib import Path
 
 import click
 
-from haytham.cli import json_output, options, terminal
+from haytham.cli import json_output, options, progress, terminal
 from haytham.cli.commands import COMMANDS
 from haytham.cli.selection import Selection, selecting
 from haytham.cli.target import newest_session
 from haytham.domain.exchange_records import ExportRecord
+from haytham.domain.headway import OnProgress
 
 _HELP = f"""{COMMANDS["export"][1]}
 
@@ -49,20 +50,23 @@ def command(selection: Selection, path: Path | None, *, whole_project: bool, as_
     if whole_project and (as_page or selection.session is not None):
         other = "--html" if as_page else "--session"
         raise click.UsageError(f"--whole-project and {other} exclude each other.")
-    record = _exported(selection, path or Path(), whole_project=whole_project, as_page=as_page)
+    with progress.shown("Exporting", as_json=as_json) as told:
+        record = _exported(selection, path or Path(), told, whole_project=whole_project, as_page=as_page)
     if as_json:
         json_output.emit("export", {**record})
     else:
         _show(record)
 
 
-def _exported(selection: Selection, path: Path, *, whole_project: bool, as_page: bool) -> ExportRecord:
+def _exported(
+    selection: Selection, path: Path, told: OnProgress, *, whole_project: bool, as_page: bool
+) -> ExportRecord:
     if whole_project:
-        return selection.manager.sessions.export_project(selection.one_project(), path)
+        return selection.manager.sessions.export_project(selection.one_project(), path, on_progress=told)
     target = newest_session(selection)
     if as_page:
         return target.manager.export_page(*target.ids, path)
-    return target.manager.export_session(*target.ids, path)
+    return target.manager.export_session(*target.ids, path, on_progress=told)
 
 
 def _show(record: ExportRecord) -> None:

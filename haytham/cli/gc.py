@@ -5,7 +5,7 @@
 
 import click
 
-from haytham.cli import json_output, options, terminal
+from haytham.cli import json_output, options, progress, terminal
 from haytham.cli.commands import COMMANDS
 from haytham.cli.selection import Selection, selecting
 from haytham.domain.operation_records import CleanupRecord
@@ -33,8 +33,8 @@ JSON: folders; each: folder, bytes_before, bytes_after, removed, torn."""
 def command(torn_after: float, selection: Selection, *, as_json: bool) -> None:
     """Cleans up."""
     project, manager = selection.one_project(), selection.manager.sessions
-    with terminal.working("Cleaning up"):
-        folders = manager.gc(project, selection.session, torn_after_days=torn_after)
+    with progress.shown("Cleaning up", as_json=as_json) as told:
+        folders = manager.gc(project, selection.session, torn_after_days=torn_after, on_progress=told)
     if as_json:
         json_output.emit("gc", {"folders": folders})
     else:

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from haytham.checkpoint.checkpoint_manager import CheckpointManager
-from haytham.cli import json_output, options, terminal
+from haytham.cli import json_output, options, progress, terminal
 from haytham.cli.commands import COMMANDS
 from haytham.domain.exchange_records import ImportRecord
 from haytham.storage import folders
@@ -39,8 +39,8 @@ original_session_id."""
 @options.help_option
 def command(file: Path, base_dir: Path, project: str | None, as_id: str | None, *, as_json: bool) -> None:
     """Makes a session or a project from an exported file."""
-    with folders.vanishing(base_dir):
-        record = CheckpointManager(base_dir).import_file(file, project_id=project, as_id=as_id)
+    with folders.vanishing(base_dir), progress.shown("Importing", as_json=as_json) as told:
+        record = CheckpointManager(base_dir).import_file(file, project_id=project, as_id=as_id, on_progress=told)
     if as_json:
         json_output.emit("import", {**record})
     else:

@@ -6,8 +6,7 @@ What is shown is text, never markup, and passes `visible`.
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from haytham.cli.visible import visible, visible_lines
@@ -78,19 +77,6 @@ def screen() -> "Console":
         emoji=False,
         highlight=False,
     )
-
-
-@contextmanager
-def working(text: str) -> Iterator[None]:
-    """Shows meanwhile, on standard error and to people only, that something is at work."""
-    from rich.console import Console
-
-    console = Console(stderr=True)
-    if not console.is_terminal or not wants_colour():
-        yield
-        return
-    with console.status(text):
-        yield
 
 
 def styled(text: object, style: str = "") -> "Text":

@@ -9,12 +9,13 @@ import sys
 
 import click
 
-from haytham.cli import json_output, options, terminal
+from haytham.cli import json_output, options, progress, terminal
 from haytham.cli.commands import COMMANDS
 from haytham.cli.reporting import FAULT, lines_of
 from haytham.cli.selection import Selection, selecting
 from haytham.domain.audit_records import VerifyReport
 from haytham.domain.errors import InvalidInput, Problem
+from haytham.domain.headway import OnProgress
 
 _HELP = f"""{COMMANDS["verify"][1]}
 
@@ -43,7 +44,8 @@ Exit code 1 if there is any finding."""
 @click.pass_context
 def command(context: click.Context, selection: Selection, head: str | None, *, as_json: bool) -> None:
     """Verifies sessions and projects."""
-    reports = _reports(selection, head)
+    with progress.shown("Verifying", as_json=as_json) as told:
+        reports = _reports(selection, head, told)
     is_sound = not any(report["findings"] for report in reports)
     if as_json:
         json_output.emit("verify", {"sound": is_sound, "folders": reports})
@@ -53,13 +55,13 @@ def command(context: click.Context, selection: Selection, head: str | None, *, a
         context.exit(FAULT)
 
 
-def _reports(selection: Selection, head: str | None) -> list[VerifyReport]:
+def _reports(selection: Selection, head: str | None, told: OnProgress) -> list[VerifyReport]:
     projects, manager = selection.projects(), selection.manager
     if selection.session is not None:
         return [manager.sessions.verify_session(project, selection.session, head=head) for project in projects]
     if head is not None:
         raise InvalidInput("--head is about one session, and none is named.", hint="add --session with its id.")
-    return [report for project in projects for report in manager.verify_project(project)]
+    return [report for project in projects for report in manager.verify_project(project, on_progress=told)]
 
 
 def _show(reports: list[VerifyReport]) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
+from haytham.domain.headway import Headway
 from haytham.exchange import archive as archives
 from haytham.exchange import delivery
 from haytham.exchange.archive import Archive
@@ -22,11 +23,11 @@ class Collected:
     uncommitted: list[str]
 
 
-def session(project_id: str, store: SessionStore) -> Collected:
+def session(project_id: str, store: SessionStore, steps: Headway) -> Collected:
     """Gathers one session."""
     session_id = store.folder.name
     with store.locked():
-        copy, uncommitted = _taken(store)
+        ((copy, uncommitted),) = [_taken(each) for each in steps.over([store])]
     archive = Archive(
         kind=archives.SESSION,
         project_id=project_id,
@@ -36,12 +37,12 @@ def session(project_id: str, store: SessionStore) -> Collected:
     return Collected(archive=archive, uncommitted=uncommitted)
 
 
-def project(project_id: str, store: ProjectStore, sessions: list[SessionStore]) -> Collected:
+def project(project_id: str, store: ProjectStore, sessions: list[SessionStore], steps: Headway) -> Collected:
     """Gathers a project with its sessions, all of them held meanwhile."""
     with _all_locked([store, *sessions]):
         own, uncommitted = _taken(store, layout.SESSIONS_FOLDER)
         found = {delivery.PROJECT_PLACE: own}
-        for each in sessions:
+        for each in steps.over(sessions):
             place = delivery.session_place(each.folder.name)
             found[place], edited = _taken(each)
             uncommitted += [f"{place}/{name}" for name in edited]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from haytham.documents.renderer import checked
 from haytham.domain import messages
 from haytham.domain.errors import InvalidInput, Location, NotFound
+from haytham.domain.headway import Headway
 from haytham.exchange import archive as archives
 from haytham.exchange.archive import Archive
 from haytham.exchange.places import Places
@@ -63,27 +64,29 @@ def check_free(names: Names, places: Places) -> None:
         raise InvalidInput(f"{what} exists already.", location=Location(path=str(folder)), hint=hint)
 
 
-def put_folders(archive: Archive, places: Places, names: Names, before: Callable[[], None] = lambda: None) -> None:
+def put_folders(
+    archive: Archive, places: Places, names: Names, steps: Headway, before: Callable[[], None] = lambda: None
+) -> None:
     """Makes the folders of an archive that was checked; raises InvalidInput if somebody else was quicker.
 
     `before` is called when all is written, right before a session appears.
     """
     if archive.kind == archives.PROJECT:
-        is_new = _put_project(archive, places, names.project_id)
+        is_new = _put_project(archive, places, names.project_id, steps)
     else:
         session_id = str(names.session_id)
         store = places.session(names.project_id, session_id)
         copy = archive.copies[session_place(str(archive.session_id))]
-        is_new = _put_session(copy, store, names.project_id, session_id, before)
+        is_new = all(_put_session(copy, each, names.project_id, session_id, before) for each in steps.over([store]))
     if not is_new:
         raise InvalidInput("somebody else made a folder of that name just now.", hint="nothing was overwritten.")
 
 
-def _put_project(archive: Archive, places: Places, project_id: str) -> bool:
+def _put_project(archive: Archive, places: Places, project_id: str, steps: Headway) -> bool:
     """Makes a project with its sessions, all of them before any of it appears."""
 
     def finish(building: Store) -> None:
-        for session_id in session_ids(archive):
+        for session_id in steps.over(session_ids(archive)):
             store = places.session_at(building.path(f"{layout.SESSIONS_FOLDER}/{session_id}"))
             _put_session(archive.copies[session_place(session_id)], store, project_id, session_id)
         _rename(building, "project", layout.PROJECT_FILE, {"project_id": project_id})

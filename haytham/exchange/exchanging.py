@@ -12,6 +12,7 @@ from haytham.documents.reader import read
 from haytham.domain import instants
 from haytham.domain.errors import Conflict, InvalidInput, Location, NotFound
 from haytham.domain.exchange_records import ExportRecord, ImportRecord, MigratedDocument, MigrationReport
+from haytham.domain.headway import Headway, OnProgress
 from haytham.domain.identifiers import check_id
 from haytham.exchange import archive as archives
 from haytham.exchange import collection, delivery, inspection, migration, page
@@ -22,6 +23,8 @@ from haytham.exchange.places import Places
 from haytham.operations import project_log
 from haytham.storage import files, layout
 
+_ROUNDS = 3  # each session is taken, or put in its place, and before that put in a scratch place and verified
+
 
 class Exchanging:
     """What leaves the sessions and projects below one base folder, and what arrives there."""
@@ -30,23 +33,29 @@ class Exchanging:
         self._access = access
         self._places = places
 
-    def export_session(self, project_id: str, session_id: str, path: str | Path) -> ExportRecord:
+    def export_session(
+        self, project_id: str, session_id: str, path: str | Path, *, on_progress: OnProgress | None = None
+    ) -> ExportRecord:
         """Writes a session into one new file, with its history and what nobody committed yet; the session stays.
 
         The same session gives the same bytes. Raises InvalidInput if the file exists, and InvalidDocument with every
-        problem if an import would refuse it.
+        problem if an import would refuse it. `on_progress(done, total)` is called with each step.
         """
         target = _free(path, f"{session_id}{archives.SUFFIX}")
         store = self._access.settled(project_id, session_id).store
-        return self._written(collection.session(project_id, store), target)
+        steps = Headway(_ROUNDS, on_progress)
+        return self._written(collection.session(project_id, store, steps), target, steps)
 
-    def export_project(self, project_id: str, path: str | Path) -> ExportRecord:
+    def export_project(
+        self, project_id: str, path: str | Path, *, on_progress: OnProgress | None = None
+    ) -> ExportRecord:
         """Writes a project with all its sessions into one new file, as `export_session` does."""
         target = _free(path, f"{project_id}{archives.SUFFIX}")
         places = self._places
         places.layout.existing_project(project_id)
         sessions = [self._access.settled(project_id, each).store for each in places.layout.session_ids(project_id)]
-        return self._written(collection.project(project_id, places.project(project_id), sessions), target)
+        steps = Headway(_ROUNDS * len(sessions), on_progress)
+        return self._written(collection.project(project_id, places.project(project_id), sessions, steps), target, steps)
 
     def export_page(self, project_id: str, session_id: str, path: str | Path) -> ExportRecord:
         """Writes a session as one new page of HTML, to be opened and mailed; it loads nothing and runs nothing."""
@@ -69,19 +78,28 @@ class Exchanging:
             uncommitted=list(state["edited_files"]),
         )
 
-    def import_file(self, path: str | Path, *, project_id: str | None = None, as_id: str | None = None) -> ImportRecord:
+    def import_file(
+        self,
+        path: str | Path,
+        *,
+        project_id: str | None = None,
+        as_id: str | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> ImportRecord:
         """Makes the session or the project of an exported file, at once or not at all, and never over an existing one.
 
         Everything is checked before anything is written. A session goes to the project that it came from, or to
         `project_id`, which is made if there is none. `as_id` gives the session, or the project, another id.
+        `on_progress(done, total)` is called with each step.
         """
         archive = archives.unpacked(_content(Path(path)))
         names = _names(archive, project_id, as_id)
-        inspection.check(archive, self._places)
+        steps = Headway(_ROUNDS * len(delivery.session_ids(archive)), on_progress)
+        inspection.check(archive, self._places, steps)
         delivery.check_free(names, self._places)
         if names.session_id is not None:
             self._ensure_project(archive, names)
-        delivery.put_folders(archive, self._places, names, lambda: self._note(archive, names))
+        delivery.put_folders(archive, self._places, names, steps, lambda: self._note(archive, names))
         return self._arrived(archive, names)
 
     def migrate_project(self, project_id: str, backup: str | Path, *, dry_run: bool = False) -> MigrationReport:
@@ -104,7 +122,7 @@ class Exchanging:
         target = None
         if any(found.values()) and not dry_run:
             target = _free(backup, f"{project_id}{archives.SUFFIX}")
-            _write(target, archives.packed(collection.project(project_id, project, sessions).archive))
+            _write(target, archives.packed(collection.project(project_id, project, sessions, Headway(0)).archive))
             for store, documents in kinds.items():
                 with store.locked():
                     migration.migrate(store, migration.plan(store, documents, known))
@@ -120,9 +138,9 @@ class Exchanging:
             dry_run=dry_run,
         )
 
-    def _written(self, found: Collected, target: Path) -> ExportRecord:
+    def _written(self, found: Collected, target: Path, steps: Headway) -> ExportRecord:
         data = archives.packed(found.archive)
-        inspection.check(archives.unpacked(data), self._places)
+        inspection.check(archives.unpacked(data), self._places, steps)
         _write(target, data)
         archive = found.archive
         return ExportRecord(

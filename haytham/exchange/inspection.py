@@ -13,6 +13,7 @@ from haytham.audit.findings import EDITED
 from haytham.documents.reader import read
 from haytham.domain.audit_records import VerifyReport
 from haytham.domain.errors import InvalidDocument, Problem
+from haytham.domain.headway import Headway
 from haytham.domain.identifiers import check_id
 from haytham.exchange import archive as archives
 from haytham.exchange import delivery
@@ -22,14 +23,14 @@ from haytham.storage import files, layout
 from haytham.storage.copies import FolderCopy
 
 
-def check(archive: Archive, places: Places) -> None:
+def check(archive: Archive, places: Places, steps: Headway) -> None:
     """Raises InvalidInput, or InvalidDocument with every problem, if an archive cannot be trusted."""
     _check_shape(archive)
     for place, copy in archive.copies.items():
         copy.check()
         _check_identity(archive, place, copy)
     with tempfile.TemporaryDirectory(prefix="haytham-") as scratch:
-        problems = _problems(archive, places.elsewhere(Path(scratch)))
+        problems = _problems(archive, places.elsewhere(Path(scratch)), steps)
         if problems:
             raise InvalidDocument([_relative(each, scratch) for each in problems])
 
@@ -66,10 +67,10 @@ def _check_identity(archive: Archive, place: str, copy: FolderCopy) -> None:
         raise archives.refused(f"{path} is about something else")
 
 
-def _problems(archive: Archive, scratch: Places) -> list[Problem]:
+def _problems(archive: Archive, scratch: Places, steps: Headway) -> list[Problem]:
     """Verifies every folder; what nobody committed yet is part of an export, and no problem."""
-    delivery.put_folders(archive, scratch, delivery.Names.of(archive))
-    reports = [_session_report(archive, session_id, scratch) for session_id in delivery.session_ids(archive)]
+    delivery.put_folders(archive, scratch, delivery.Names.of(archive), steps)
+    reports = [_session_report(archive, each, scratch) for each in steps.over(delivery.session_ids(archive))]
     if archive.kind == archives.PROJECT:
         reports.insert(0, verification.project(scratch.project(archive.project_id)))
     return [Problem.of(each) for report in reports for each in report["findings"] if each["kind"] != EDITED]

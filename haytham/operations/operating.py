@@ -6,6 +6,7 @@ from haytham.checkpoint import overview, session_journals
 from haytham.checkpoint.session_access import SessionAccess
 from haytham.domain import session_retention
 from haytham.domain.errors import InvalidInput
+from haytham.domain.headway import Headway, OnProgress
 from haytham.domain.identifiers import check_id, check_text
 from haytham.domain.operation_records import (
     CleanupRecord,
@@ -138,18 +139,28 @@ class Operating:
                 self._retire(project_id, row["session_id"], action)
         return {**record, "dry_run": dry_run}
 
-    def gc(self, project_id: str, session_id: str | None = None, *, torn_after_days: float = 30) -> list[CleanupRecord]:
+    def gc(
+        self,
+        project_id: str,
+        session_id: str | None = None,
+        *,
+        torn_after_days: float = 30,
+        on_progress: OnProgress | None = None,
+    ) -> list[CleanupRecord]:
         """Cleans up a session, or a project with all its sessions: left-over files go, git packs its objects.
 
         Nothing that anybody wrote is removed: of journals it lists what a crash had torn off, if older than that.
+        `on_progress(done, total)` is called with each step.
         """
         now = self._access.clock()
         if session_id is not None:
-            return [housekeeping.clean(self._access.store(project_id, session_id), now, torn_after_days)]
+            only, steps = self._access.store(project_id, session_id), Headway(1, on_progress)
+            return [housekeeping.clean(each, now, torn_after_days) for each in steps.over([only])]
         sessions = self._stores(project_id)
         swept = folders.sweep(self._layout.sessions(project_id))
         own = housekeeping.clean(self._projects(project_id), now, swept=swept)
-        return [own, *(housekeeping.clean(store, now, torn_after_days) for store in sessions)]
+        steps = Headway(len(sessions), on_progress)
+        return [own, *(housekeeping.clean(store, now, torn_after_days) for store in steps.over(sessions))]
 
     def repair(self, project_id: str, session_id: str) -> RepairRecord:
         """Finishes what crashes left in a session and in the journals of its agents; tells what it did and found."""

@@ -14,6 +14,7 @@ from haytham.domain import instants, messages, projects
 from haytham.domain.audit_records import LogRecord, VerifyReport
 from haytham.domain.choices import PhaseStatus, ProjectStatus, choose
 from haytham.domain.errors import HaythamError, InvalidInput
+from haytham.domain.headway import Headway, OnProgress
 from haytham.domain.identifiers import check_line, check_text
 from haytham.domain.records import FolderReport, ProjectRecord, ProjectStatusRecord, SessionResult, SessionStart
 from haytham.project import timeline
@@ -193,11 +194,15 @@ class ProjectManager:
         own = validation.project(self._store(project_id))
         return [own, *(self.sessions.validate_session(project_id, each) for each in sessions)]
 
-    def verify_project(self, project_id: str) -> list[VerifyReport]:
-        """Verifies a project's own document and history, then each of its sessions; changes nothing."""
+    def verify_project(self, project_id: str, *, on_progress: OnProgress | None = None) -> list[VerifyReport]:
+        """Verifies a project's own document and history, then each of its sessions; changes nothing.
+
+        `on_progress(done, total)` is called with each step.
+        """
         sessions = self.sessions.session_ids(project_id)
+        steps = Headway(len(sessions), on_progress)
         own = verification.project(self._store(project_id))
-        return [own, *(self.sessions.verify_session(project_id, each) for each in sessions)]
+        return [own, *(self.sessions.verify_session(project_id, each) for each in steps.over(sessions))]
 
     def get_project_status(self, project_id: str) -> ProjectStatusRecord:
         """Returns a project with its sessions, newest first, and how many are in which status."""

@@ -7,6 +7,7 @@ import pytest
 
 from haytham import CheckpointManager, ProjectManager
 from haytham.domain.errors import InvalidDocument
+from haytham.domain.headway import Headway
 from haytham.exchange import archive as archives
 from haytham.exchange import collection
 from haytham.storage.project_store import ProjectStore
@@ -22,7 +23,7 @@ FORM = "phase_1_concept/user_feedback.md"
 def packed(session: Path, file: Path) -> Path:
     """Writes the export of a session as somebody would who leaves out every check."""
     store = SessionStore(session, clock=Clock(), lock_timeout=5)
-    file.write_bytes(archives.packed(collection.session(PROJECT, store).archive))
+    file.write_bytes(archives.packed(collection.session(PROJECT, store, Headway(1)).archive))
     return file
 
 
@@ -133,7 +134,7 @@ def test_project_contradicts_a_cut_session(base: Path, other: CheckpointManager,
     own = ProjectStore(base / made, clock=Clock(), lock_timeout=5)
     cut = SessionStore(folder, clock=Clock(), lock_timeout=5)
     file = tmp_path / "x.zip"
-    file.write_bytes(archives.packed(collection.project(made, own, [cut]).archive))
+    file.write_bytes(archives.packed(collection.project(made, own, [cut], Headway(1)).archive))
     assert "history was cut or replaced" in str(refusal(other, file))
 
 
