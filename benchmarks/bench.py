@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -208,27 +208,58 @@ def bench_operations(base: Path, repeat: int) -> None:
         print(f"{middle:6.1f}  ms: {what}, seven phases   bar 60: {'kept' if middle <= 60 else 'MISSED'}", flush=True)
 
 
-def bench_help(repeat: int) -> None:
-    """The start of `haytham --help` against an interpreter that does nothing."""
-    command = Path(sys.executable).with_name("haytham")
-    ours, plain = [], []
+def bench_start(base: Path, repeat: int) -> None:
+    """The start of `haytham --help`, and the log of a session of seven phases and of one of 600 commits."""
+    sessions = Sessions(base / "projects")
+    short, long = sessions.new(), sessions.new()
+    for phase in range(1, 8):
+        complete_phase(sessions.manager, short, phase)
+    complete_phase(sessions.manager, long)
+    for number in range(600):  # of a phase that is completed: each is a commit
+        sessions.manager.save_agent_output("bench", long, 2, AGENTS[0], f"revision {number}")
+    names = ("nothing", "help", short, long, f"git {short}", f"git {long}")
+    haytham = [sys.executable, "-c", "from haytham.cli.main import main; main()"]
+    commands: dict[str, list[str]] = {"nothing": [sys.executable, "-c", "pass"], "help": [*haytham, "--help"]}
+    for each in (short, long):
+        commands[each] = [*haytham, "log", "--base-dir", str(base / "projects"), "--session", each]
+        commands[f"git {each}"] = ["git", "-C", str(base / "projects" / "bench" / "sessions" / each), "log"]
+    taken = _interleaved({name: partial(_run_compiled, commands[name], base) for name in names}, repeat)
+    ratio("haytham --help / python -c pass", taken["help"], taken["nothing"], 4)
+    for each, what in ((short, "of seven phases"), (long, "of 600 commits")):
+        bar = 2 * taken[f"git {each}"] + taken["nothing"]
+        ratio(f"haytham log {what} / (2 git log + python -c pass)", taken[each], bar, 1)
+
+
+def _run_compiled(command: list[str], base: Path) -> None:
+    """Runs a command as an installed package runs: Python finds its modules compiled."""
+    kept = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+    environment = kept | {"PYTHONPYCACHEPREFIX": str(base / "compiled")}
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=environment)
+
+
+def _interleaved(runs: Mapping[str, Callable[[], object]], repeat: int) -> dict[str, float]:
+    """Takes turns, so that a busy moment meets all alike; returns the median of each, in milliseconds."""
+    for run in runs.values():
+        run()
+    taken: dict[str, list[float]] = {name: [] for name in runs}
     for _ in range(repeat):
-        plain.append(median_ms(lambda: subprocess.run([sys.executable, "-c", "pass"], check=True), 1))
-        ours.append(median_ms(lambda: subprocess.run([command, "--help"], check=True, stdout=subprocess.DEVNULL), 1))
-    ratio("haytham --help / python -c pass", statistics.median(ours), statistics.median(plain), 4)
+        for name, run in runs.items():
+            taken[name].append(median_ms(run, 1))
+    return {name: statistics.median(found) for name, found in taken.items()}
 
 
 def bench_status(base: Path, repeat: int) -> None:
     """`haytham status` of a project with 1,000 sessions, as a process of its own, against one second."""
-    sessions = Sessions(base)
+    sessions = Sessions(base / "projects")
     for _ in range(1000):
         complete_phase(sessions.manager, sessions.new())
-    command = [sys.executable, "-m", "haytham.cli.main", "status", "--base-dir", str(base)]
+    command = [sys.executable, "-m", "haytham.cli.main", "status", "--base-dir", str(base / "projects")]
 
     def status() -> None:
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        _run_compiled(command, base)
 
-    forget_files(base)
+    status()
+    forget_files(base / "projects")
     ratio("haytham status of 1,000 sessions, their files not in memory / 1 s", median_ms(status, 1), 1000, None)
     ratio("haytham status of 1,000 sessions / 1 s", median_ms(status, repeat), 1000, 1)
 
@@ -299,7 +330,7 @@ def main() -> None:
         bench_phase(base / "phase", repeat)
         bench_load(base / "load", repeat)
         bench_operations(base / "operations", max(15, repeat // 2))
-        bench_help(repeat)
+        bench_start(base / "start", repeat)
         count_calls(base)
         bench_status(base / "status", 5)
         bench_phases(base / "phases", max(5, repeat // 4))

@@ -1,8 +1,6 @@
 """Sessions of phased, multi-agent workflows as markdown and git."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False  # as of typing, which takes a while to import
 if TYPE_CHECKING:
     from haytham.checkpoint.checkpoint_manager import CheckpointManager
     from haytham.domain.drift_monitor import DriftMonitor
@@ -87,6 +85,8 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     """Imports a public name when it is first asked for, so that `import haytham` costs nothing."""
+    from importlib import import_module
+
     for module, names in _HOMES.items():
         if name in names:
             return getattr(import_module(module), name)

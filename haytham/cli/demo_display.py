@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 from haytham.cli import terminal
 from haytham.cli.reporting import lines_of
+from haytham.cli.styles import STYLES
 from haytham.demo.performance import Watcher
 from haytham.demo.story import Answer
 from haytham.domain.errors import InvalidInput
@@ -112,7 +113,7 @@ class Display(Watcher):
     def reviewed(self, phase: Phase, review: ReviewRecord) -> None:  # noqa: ARG002 - the title above names the phase
         """Prints the decision, with what was asked for."""
         decision = review["decision"] or "none"
-        self._print(f"  review: {decision}", terminal.STYLES.get(decision, ""))
+        self._print(f"  review: {decision}", STYLES.get(decision, ""))
         for line in review["comments"].splitlines():
             self._print(f"    > {line}")
         for change in review["requested_changes"]:

@@ -7,13 +7,21 @@ A key that is there stays there, with its meaning, as long as the version is the
 
 import json
 import sys
-from collections.abc import Mapping
-from typing import Any, TextIO
+
+TYPE_CHECKING = False  # as of typing, which takes a while to import
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any, TextIO
 
 VERSION = 1
 
 
-def emit(form: str, value: Mapping[str, Any], *, to: TextIO | None = None, in_one_line: bool = False) -> None:
-    """Prints a value for programs, as plain ASCII: to standard output, unless told otherwise."""
-    text = json.dumps({"form": f"haytham.{form}", "version": VERSION, **value}, indent=None if in_one_line else 2)
-    (to or sys.stdout).write(text.replace("\x7f", "\\u007f") + "\n")
+def emit(form: str, value: "Mapping[str, Any]", *, to: "TextIO | None" = None, in_one_line: bool = False) -> None:
+    """Prints a value for programs: to standard output, unless told otherwise."""
+    (to or sys.stdout).write(text(form, value, in_one_line=in_one_line))
+
+
+def text(form: str, value: "Mapping[str, Any]", *, in_one_line: bool = False) -> str:
+    """Returns what is printed for programs, as plain ASCII."""
+    written = json.dumps({"form": f"haytham.{form}", "version": VERSION, **value}, indent=None if in_one_line else 2)
+    return written.replace("\x7f", "\\u007f") + "\n"

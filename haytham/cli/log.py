@@ -5,20 +5,15 @@ first, where an entry has id, time, author (name, email), subject, body, trailer
 project's own history) and signature (null, or state and signer).
 """
 
-from collections.abc import Mapping
-from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from haytham.cli import json_output, options, terminal
+from haytham.cli import json_output, log_lines, options, terminal
 from haytham.cli.commands import COMMANDS
 from haytham.cli.selection import Selection, selecting
 from haytham.domain.audit_records import LogRecord
 from haytham.domain.choices import Action
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 _EPILOG = """\b
 Examples:
@@ -31,15 +26,6 @@ Examples:
 \b
 JSON: project_id, session_id, entries; each entry: id, time, author,
 subject, body, trailers, session_id, signature."""
-
-_PREFIX = "Haytham-"
-_SIGNATURES = {
-    "good": ("signed", "green"),
-    "bad": ("bad signature", "red"),
-    "unchecked": ("signature not checked", "yellow"),
-}
-_SHORT_ID = 7
-_DAY, _CLOCK = len("2026-01-31"), slice(11, 19)
 
 
 @click.command("log", help=f"{COMMANDS['log'][1]}, newest first", epilog=_EPILOG)
@@ -69,28 +55,5 @@ def _entries(selection: Selection, project_id: str, wanted: dict[str, Any]) -> l
 
 def _show(entries: list[LogRecord], *, with_session: bool) -> None:
     console = terminal.screen()
-    if not entries:
-        terminal.plain(console, "Nothing of that is in the history.")
-    for day, of_day in groupby(entries, key=lambda entry: entry["time"][:_DAY]):
-        terminal.plain(console, f"{day} (UTC)", "bold")
-        for entry in of_day:
-            _show_entry(console, entry, with_session=with_session)
-
-
-def _show_entry(console: "Console", entry: LogRecord, *, with_session: bool) -> None:
-    result = result_of(entry["trailers"])
-    head = terminal.styled(f"{entry['time'][_CLOCK]}  ")
-    head.append_text(terminal.styled(entry["id"][:_SHORT_ID], "yellow")).append("  ")
-    head.append_text(terminal.styled(entry["subject"], "bold"))
-    parts = [terminal.styled(entry["author"]["name"]), *([terminal.word(result)] if result else [])]
-    if with_session and entry["session_id"] is not None:
-        parts.insert(0, terminal.styled(entry["session_id"], "cyan"))
-    if signature := entry["signature"]:
-        parts.append(terminal.styled(*_SIGNATURES[signature["state"]]))
-    terminal.show(console, head)
-    terminal.show(console, terminal.indented(terminal.joined(parts), 19))
-
-
-def result_of(trailers: Mapping[str, str]) -> str:
-    """Returns the decision or the status that a commit tells, by its trailers."""
-    return trailers.get(f"{_PREFIX}Decision") or trailers.get(f"{_PREFIX}Status") or ""
+    for indent, pieces in log_lines.lines(entries, with_session=with_session):
+        terminal.line(console, pieces, indent)

@@ -1,6 +1,7 @@
 """The entry point of the command line.
 
-Answers the overview and the version at once, without click, which takes longer to import than Python to start.
+Answers the overview, the version and a plain log at once, without click, which takes longer to import than Python to
+start.
 Everything else is handed to the group of commands.
 """
 
@@ -19,9 +20,14 @@ def main() -> int:
 
         return complete(instruction)
     if arguments in ([], ["--help"], ["-h"]):
-        return _say(overview())
+        return _say(f"{overview()}\n")
     if arguments == ["--version"]:
-        return _say(f"haytham {__version__}")
+        return _say(f"haytham {__version__}\n")
+    if arguments[0] == "log":
+        from haytham.cli import quick_log
+
+        if (text := quick_log.text(arguments[1:])) is not None:
+            return _say(text)
     from haytham.cli.group import run
 
     return run(arguments)
@@ -29,7 +35,7 @@ def main() -> int:
 
 def _say(text: str) -> int:
     try:
-        sys.stdout.write(f"{text}\n")
+        sys.stdout.buffer.write(text.encode(sys.stdout.encoding, "backslashreplace"))
         sys.stdout.flush()
     except OSError as error:
         from haytham.cli.reporting import report_output_failure

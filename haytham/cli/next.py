@@ -9,6 +9,7 @@ import click
 from haytham.cli import json_output, options, terminal
 from haytham.cli.commands import COMMANDS
 from haytham.cli.selection import Selection, selecting
+from haytham.cli.styles import STYLES
 from haytham.cli.target import newest_session
 from haytham.domain import staleness
 from haytham.domain.records import ResumeStep
@@ -47,5 +48,5 @@ def _show(step: ResumeStep | None) -> None:
         return
     number, action = step["phase_num"], step["action"].replace("_", " ")
     text = f"{action.capitalize()} phase {number} {step['phase_name']}: {step['reason']}"
-    terminal.show(console, terminal.styled(text, terminal.STYLES.get(step["action"], "")))
+    terminal.show(console, terminal.styled(text, STYLES.get(step["action"], "")))
     terminal.plain(console, f"haytham {'review' if step['action'] == staleness.REVIEW else 'start'} {number}")

@@ -9,6 +9,7 @@ import click
 from haytham.cli import json_output, options, terminal
 from haytham.cli.commands import COMMANDS
 from haytham.cli.selection import Selection, selecting
+from haytham.cli.styles import STYLES
 from haytham.cli.target import newest_session
 from haytham.domain import staleness
 from haytham.domain.records import ResumeStep
@@ -54,7 +55,7 @@ def _show(steps: list[ResumeStep]) -> None:
         table.add_row(
             str(step["phase_num"]),
             terminal.styled(step["phase_name"]),
-            terminal.styled(_WORDS.get(action, action), terminal.STYLES.get(action, "")),
+            terminal.styled(_WORDS.get(action, action), STYLES.get(action, "")),
             terminal.styled(step["reason"]),
         )
     terminal.show(console, table)

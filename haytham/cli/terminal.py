@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, TextIO
 
+from haytham.cli.styles import STYLES
 from haytham.cli.visible import visible, visible_lines
 
 if TYPE_CHECKING:
@@ -19,21 +20,6 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 WIDTH = 80
-STYLES = {
-    "completed": "green",
-    "approved": "green",
-    "active": "green",
-    "in_progress": "yellow",
-    "requires_retry": "yellow",
-    "changes": "yellow",
-    "retry_with_changes": "yellow",
-    "partly": "yellow",
-    "review": "yellow",
-    "retry": "yellow",
-    "run_again": "yellow",
-    "failed": "red",
-    "unreadable": "red",
-}
 
 
 def is_conversation() -> bool:
@@ -163,6 +149,15 @@ def lines(console: "Console", rows: Iterable[tuple[str, str]]) -> None:
     with console.capture() as captured:
         console.print(text, soft_wrap=True)
     sys.stdout.write(captured.get())
+
+
+def line(console: "Console", pieces: Sequence[tuple[str, str]], indent: int = 0) -> None:
+    """Prints a line of pieces, each in its style; folded, with its indent, where it goes to a terminal."""
+    text = joined([styled(piece, style) for piece, style in pieces], "")
+    if is_terminal():
+        show(console, indented(text, indent))
+    else:
+        sys.stdout.write(f"{' ' * indent}{text.plain}\n")
 
 
 def joined(parts: Sequence["Text"], separator: str = ", ") -> "Text":

@@ -4,19 +4,13 @@ Escape sequences, control characters, line separators and the characters that re
 tags, byte order marks) are shown as what they are: `\x1b`, `\u202e`.
 """
 
-import re
-import unicodedata
-
 _JOINERS = "\u200c\u200d"  # needed to write Persian, Hindi and many emoji; they move nothing
-_HARMLESS = re.compile(r"[ -~\xa1-\xac\xae-\u02ff]*\Z")
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 
 
 def visible(text: str) -> str:
     """Returns the text as one line in which every character can be seen."""
-    if _HARMLESS.match(text):
-        return text
-    return "".join(_escaped(char) if _is_hidden(char) else char for char in text)
+    return text if text.isprintable() else "".join(char if char.isprintable() else _shown(char) for char in text)
 
 
 def visible_lines(text: str) -> str:
@@ -24,8 +18,11 @@ def visible_lines(text: str) -> str:
     return "\n".join(visible(line) for line in text.split("\n"))
 
 
-def _is_hidden(char: str) -> bool:
-    return unicodedata.category(char) in _HIDDEN and char not in _JOINERS
+def _shown(char: str) -> str:
+    """Shows one that Python does not call printable: most kinds of spaces and private characters do no harm."""
+    from unicodedata import category  # takes longer to import than most texts to check
+
+    return _escaped(char) if category(char) in _HIDDEN and char not in _JOINERS else char
 
 
 def _escaped(char: str) -> str:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from haytham.domain import messages
+from haytham.domain import commit_text, messages
 from haytham.domain.errors import BrokenRepository, HaythamError, Location, StorageFailure
 from haytham.storage import branches, files, git_index, git_objects
 from haytham.storage.branches import Prepared
@@ -376,19 +376,15 @@ def _pygit2() -> Any:
 
 def entry_of(commit: "pygit2.Commit") -> Entry:
     """Returns what the log tells about a commit."""
-    subject, _, rest = commit.message.partition("\n")
-    trailers = dict(commit.message_trailers)
-    body = rest.strip("\n")
-    if trailers:
-        body = body.rpartition("\n\n")[0] if "\n\n" in body else ""
+    fields = commit_text.read(commit.read_raw())
     return Entry(
         id=str(commit.id),
-        author=Person(name=commit.author.name, email=commit.author.email),
-        time=datetime.fromtimestamp(commit.commit_time, UTC),
-        subject=subject,
-        body=body,
-        trailers=trailers,
-        is_signed=commit.gpg_signature[0] is not None,
+        author=Person(name=fields["name"], email=fields["email"]),
+        time=datetime.fromtimestamp(fields["seconds"], UTC),
+        subject=fields["subject"],
+        body=fields["body"],
+        trailers=fields["trailers"],
+        is_signed=fields["is_signed"],
     )
 
 
