@@ -29,7 +29,7 @@ Examples:
 
 \b
 JSON: session, rule; session: project_id, session_id, path, files, bytes,
-commits, edited_files, dry_run; rule: as in haytham archive."""
+commits, edited_files, refs, dry_run; rule: as in haytham archive."""
 
 
 @click.command("delete", help=_HELP, epilog=_EPILOG)
@@ -72,9 +72,11 @@ def _by_rule(selection: Selection, rule: Rule, *, dry_run: bool, yes: bool, as_j
 
 
 def _listed(record: DeletionRecord) -> list[str]:
-    edited = [f"  in no history: {name}" for name in record["edited_files"]]
+    lost = ["  what is in no history cannot be told"] if record["edited_files"] is None else []
+    lost += [f"  in no history: {name}" for name in record["edited_files"] or []]
+    lost += [f"  commits of its own: {name}" for name in record["refs"] or []]
     figures = f"{record['files']} files, {record['bytes']:,} bytes, {record['commits']} commits"
-    return [f"Session {record['session_id']}: {figures}", f"  {record['path']}", *edited]
+    return [f"Session {record['session_id']}: {figures}", f"  {record['path']}", *lost]
 
 
 def _ask(lines: list[str], *, as_json: bool) -> None:

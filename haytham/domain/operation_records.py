@@ -78,7 +78,11 @@ class Comparison(TypedDict):
 
 
 class DeletionRecord(TypedDict):
-    """What `delete_session` removed, or would remove; `edited_files` are in no history."""
+    """What `delete_session` removed, or would remove.
+
+    `edited_files` are in no history; `refs` are branches, tags and stashes with commits that the session's own branch
+    does not have. Both are None if that cannot be told.
+    """
 
     project_id: str
     session_id: str
@@ -86,7 +90,8 @@ class DeletionRecord(TypedDict):
     files: int
     bytes: int
     commits: int
-    edited_files: list[str]
+    edited_files: list[str] | None
+    refs: list[str] | None
     dry_run: bool
 
 

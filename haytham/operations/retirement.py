@@ -4,17 +4,16 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from datetime import datetime
 
-from haytham.checkpoint import recovery
-from haytham.checkpoint.session_view import SessionView
 from haytham.checkpoint.session_writer import SessionWriter
 from haytham.domain import progress, session_retention, suggestions
 from haytham.domain.errors import HaythamError, InvalidInput
 from haytham.domain.operation_records import DeletionRecord, RetentionRecord, RetentionRow
 from haytham.domain.session_retention import ARCHIVE, DELETE, Candidate, SessionRetention
 from haytham.operations import keeping, project_log
-from haytham.storage import folders
+from haytham.storage import folders, unrecorded
 from haytham.storage.project_store import ProjectStore
 from haytham.storage.session_store import SessionStore
+from haytham.storage.unrecorded import Unrecorded
 
 
 def archive(writer: SessionWriter, project: ProjectStore, *, is_archived: bool) -> None:
@@ -30,6 +29,7 @@ def archive(writer: SessionWriter, project: ProjectStore, *, is_archived: bool) 
 def planned(store: SessionStore, project_id: str, *, dry_run: bool) -> DeletionRecord:
     """Tells what goes with a session; one that cannot be read can still be deleted."""
     files, size = folders.size(store.folder)
+    found = _unrecorded(store)
     return DeletionRecord(
         project_id=project_id,
         session_id=store.folder.name,
@@ -37,7 +37,8 @@ def planned(store: SessionStore, project_id: str, *, dry_run: bool) -> DeletionR
         files=files,
         bytes=size,
         commits=_commits(store),
-        edited_files=_edited(store) or [],
+        edited_files=None if found is None else found.files,
+        refs=None if found is None else found.refs,
         dry_run=dry_run,
     )
 
@@ -90,22 +91,30 @@ def _candidate(store: SessionStore, action: str) -> Candidate | None:
 
 
 def _row(store: SessionStore, candidate: Candidate, reason: str, action: str) -> RetentionRow:
-    edited = _edited(store) if action == DELETE else []
-    spared = "it cannot be read" if edited is None else f"{edited[0]} is in no history" if edited else None
     return RetentionRow(
         session_id=candidate.session_id,
         status=candidate.status,
         last_updated=candidate.last_updated,
         bytes=candidate.bytes,
         reason=reason,
-        spared=spared,
+        spared=_spared(store) if action == DELETE else None,
     )
 
 
-def _edited(store: SessionStore) -> list[str] | None:
-    """Returns what people wrote and no history has, with what was rescued; None if that cannot be told."""
+def _spared(store: SessionStore) -> str | None:
+    """Says why a rule does not delete a session, or returns None."""
+    found = _unrecorded(store)
+    if found is None:
+        return "its history cannot be read"
+    reasons = [f"{name} is in no history" for name in found.files]
+    reasons += [f"{name} has commits of its own" for name in found.refs]
+    return reasons[0] if reasons else None
+
+
+def _unrecorded(store: SessionStore) -> Unrecorded | None:
+    """Returns what would be lost although the session's history does not have it; None if that cannot be told."""
     try:
-        return [*recovery.edited_files(SessionView(store, store.now())), *store.rescued()]
+        return unrecorded.of(store)
     except HaythamError:
         return None
 

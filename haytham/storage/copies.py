@@ -148,22 +148,23 @@ def _walk(folder: Path, prefix: str, without: Collection[str]) -> Iterator[tuple
 
 
 def _acknowledged(store: Store, names: Collection[str]) -> dict[str, str]:
-    lines = {name: files.read_line(_note_of(store, name)) for name in names if _is_journal(name)}
+    lines = {name: files.read_line(note_of(store, name)) for name in names if is_journal(name)}
     return {name: line.decode("ascii", "replace").strip() for name, line in lines.items() if line.strip()}
 
 
 def _note_acknowledged(store: Store, acknowledged: Mapping[str, str]) -> None:
     for name, line in acknowledged.items():
-        note = _note_of(store, name)
+        note = note_of(store, name)
         files.make_folder(note.parent)
         files.write_line(note, line.encode("ascii", "replace"))
 
 
-def _is_journal(name: str) -> bool:
+def is_journal(name: str) -> bool:
+    """Tells whether a file, by its name, is a journal."""
     return Path(name).parent.name == layout.JOURNAL_FOLDER and name.endswith(".md")
 
 
-def _note_of(store: Store, name: str) -> Path:
+def note_of(store: Store, name: str) -> Path:
     """Returns where it is noted what was acknowledged of a journal: beside git's own files, by its phase's folder."""
     phase, _, file = name.replace(f"/{layout.JOURNAL_FOLDER}/", "/").rpartition("/")
     return store.history.git_folder / layout.JOURNAL_NOTES / phase / file

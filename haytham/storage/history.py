@@ -204,11 +204,11 @@ class History:
 
             def is_staged(path: str, oid: str) -> bool:
                 known = {blob_id(each) for each in (changes[path], (seen or {}).get(path)) if each is not None}
-                return oid not in known and not self._was_committed(repository, path, oid)
+                return oid not in known and not self.was_committed(repository, path, oid)
 
             git_index.refresh(self.git_folder, changes, lambda: self._head_tree(repository), is_staged)
 
-    def _was_committed(self, repository: "pygit2.Repository", path: str, oid: str) -> bool:
+    def was_committed(self, repository: "pygit2.Repository", path: str, oid: str) -> bool:
         """Tells whether a file had these bytes in any commit; newest first, so that it is quick when it did."""
         head = self._head_id(repository)
         trees = (commit.tree for commit in repository.walk(head)) if head else ()
@@ -274,12 +274,13 @@ class History:
     @contextmanager
     def kept_open(self) -> Iterator[None]:
         """Lets all that is read and committed meanwhile share one handle, opened when it is first needed."""
-        self._keep_open = True
+        before, self._keep_open = self._keep_open, True
         try:
             yield
         finally:
-            self._keep_open = False
-            self._close()
+            self._keep_open = before
+            if not before:
+                self._close()
 
     @contextmanager
     def opened(self) -> Iterator["pygit2.Repository"]:

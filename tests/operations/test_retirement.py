@@ -1,6 +1,7 @@
 """Archiving, deleting and tidying up sessions."""
 
 import shutil
+from collections.abc import Callable
 
 import pytest
 
@@ -64,6 +65,94 @@ def test_a_broken_session_can_be_deleted(done: Desk) -> None:
     shutil.rmtree(done.folder / ".git")
     done.manager.delete_session(*AT)
     assert not done.folder.exists()
+
+
+def _write(done: Desk, name: str) -> None:
+    place = done.folder / name
+    place.parent.mkdir(exist_ok=True)
+    place.write_text("mine\n")
+
+
+def _commit_on(done: Desk, *start: str) -> None:
+    git(done.folder, *start)
+    _write(done, "draft.txt")
+    git(done.folder, "add", "draft.txt")
+    git(done.folder, "commit", "-m", "mine")
+    git(done.folder, "switch", "-q", f"sessions/{AT[1]}")
+
+
+def _stage_and_change(done: Desk) -> None:
+    _write(done, "draft.txt")
+    git(done.folder, "add", "draft.txt")
+    (done.folder / "draft.txt").unlink()
+
+
+def _stash(done: Desk) -> None:
+    done.form(3).write_text("mine\n")
+    git(done.folder, "stash")
+
+
+THEIRS: dict[str, tuple[Callable[[Desk], object], str]] = {
+    "a text at the top": (lambda done: _write(done, "NOTES.txt"), "NOTES.txt"),
+    "a markdown file at the top": (lambda done: _write(done, "notes.md"), "notes.md"),
+    "other data of a phase": (lambda done: _write(done, "phase_1_draft/data.csv"), "phase_1_draft/data.csv"),
+    "a folder of their own": (lambda done: _write(done, "phase_9_own/draft.md"), "phase_9_own/draft.md"),
+    "a text beside journals": (lambda done: _write(done, "phase_1_draft/journal/n.md"), "phase_1_draft/journal/n.md"),
+    "a hidden file": (lambda done: _write(done, ".env"), ".env"),
+    "an ignored file": (lambda done: _write(done, "x.haytham-swap"), "x.haytham-swap"),
+    "a link": (lambda done: (done.folder / "link").symlink_to("nowhere"), "link"),
+    "an edited output": (lambda done: _write(done, "phase_1_draft/writer.md"), "phase_1_draft/writer.md"),
+    "what is staged only": (_stage_and_change, "draft.txt"),
+}
+COMMITTED: dict[str, tuple[Callable[[Desk], object], str]] = {
+    "a branch": (lambda done: _commit_on(done, "switch", "-q", "-c", "mine"), "refs/heads/mine"),
+    "a stash": (_stash, "refs/stash"),
+    "a tagged blob": (lambda done: git(done.folder, "tag", "t", "HEAD:session_manifest.md"), "refs/tags/t"),
+}
+
+
+@pytest.mark.parametrize("case", [*THEIRS, *COMMITTED])
+def test_a_rule_spares_what_people_wrote(done: Desk, case: str) -> None:
+    """Whatever somebody wrote and the session's history has not: each dry run names it, and no rule deletes it."""
+    write, name = (THEIRS | COMMITTED)[case]
+    before = done.manager.delete_session(*AT, dry_run=True)
+    assert (before["edited_files"], before["refs"]) == ([], [])
+    write(done)
+    planned = done.manager.delete_session(*AT, dry_run=True)
+    assert [name] == (planned["edited_files"] if case in THEIRS else planned["refs"])
+    found = done.manager.retain_sessions(PROJECT, statuses=["completed"], action="delete")
+    said = f"{name} is in no history" if case in THEIRS else f"{name} has commits of its own"
+    assert [row["spared"] for row in found["chosen"]] == [said]
+    assert (done.folder.is_dir(), found["kept"]) == (True, 1)
+
+
+def test_a_rule_spares_detached_commits(done: Desk) -> None:
+    """So it does with commits that no branch has at all."""
+    git(done.folder, "switch", "-q", "--detach")
+    git(done.folder, "commit", "--allow-empty", "-m", "mine")
+    assert done.manager.delete_session(*AT, dry_run=True)["refs"] == ["HEAD"]
+
+
+def test_what_history_has_is_not_spared(done: Desk) -> None:
+    """Refs into the session's own history, what a remote has, and an agent's uncommitted work do not hold up a rule."""
+    git(done.folder, "branch", "same")
+    git(done.folder, "tag", "-m", "same", "annotated", "HEAD~1")
+    other = git(done.folder, "commit-tree", "-m", "theirs", "HEAD^{tree}")
+    git(done.folder, "update-ref", "refs/remotes/origin/x", other)
+    done.manager.journal(*AT, 3, "printer").save({"step": 1})
+    done.manager.save_agent_output(*AT, 3, "printer", "unfinished")
+    (done.folder / "phase_1_draft" / "writer.md").unlink()
+    planned = done.manager.delete_session(*AT, dry_run=True)
+    assert (planned["edited_files"], planned["refs"]) == ([], [])
+
+
+def test_what_cannot_be_told_is_not_nothing(done: Desk) -> None:
+    """Where history cannot be read, a plan says that it does not know, and a rule spares the session."""
+    (done.folder / ".git" / "refs" / "heads" / "sessions" / AT[1]).write_text(f"{'1' * 40}\n")
+    planned = done.manager.delete_session(*AT, dry_run=True)
+    assert (planned["edited_files"], planned["refs"]) == (None, None)
+    found = done.manager.retain_sessions(PROJECT, statuses=["completed"], action="delete")
+    assert [row["spared"] for row in found["chosen"]] == ["its history cannot be read"]
 
 
 @pytest.mark.parametrize("action", ["archive", "delete"])
