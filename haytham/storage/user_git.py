@@ -1,6 +1,7 @@
 """The user's own git: what must go through the program itself. The gateway to GitPython.
 
-Only fixed words are passed as arguments; the repository is named by the environment, so that git searches for none.
+Only fixed words are passed as arguments; the repository is named by the environment, so that git searches for none,
+and every variable that could name another one is set with it.
 """
 
 import subprocess
@@ -10,17 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from haytham.domain.errors import BrokenRepository, Location, NotFound
+from haytham.storage import git_variables
 
 if TYPE_CHECKING:
     import git
-
-_ENVIRONMENT = {
-    "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_TERMINAL_PROMPT": "0",
-    "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_NO_LAZY_FETCH": "1",  # nothing is ever fetched because an object is missing
-    "LC_ALL": "C",  # the messages are passed on, and should be the same everywhere
-}
 
 
 def fsck(folder: Path) -> list[str]:
@@ -85,7 +79,7 @@ def run(command: list[str], data: bytes) -> tuple[int, bytes, str]:
 @contextmanager
 def _git(folder: Path) -> Iterator["git.Git"]:
     program: git.Git = _library().Git(folder)
-    program.update_environment(**_ENVIRONMENT, GIT_DIR=str((folder / ".git").absolute()))
+    program.update_environment(**git_variables.leading_to(str(folder.absolute())))
     try:
         yield program
     finally:

@@ -7,6 +7,7 @@ import pytest
 
 from tests import terminal
 from tests.cli.conftest import PROGRAM, Sample, Shell, new_session, process
+from tests.evidence import git
 
 
 def break_feedback(sample: Sample) -> Path:
@@ -23,6 +24,15 @@ def test_end_to_end(sample: Sample) -> None:
     said = process("validate", cwd=sample.base.parent)
     assert said.code == 0, said
     assert (said.out, said.err) == ("7 documents in 2 folders: no problems.\n", "")
+
+
+def test_in_a_hook_of_git(sample: Sample, tmp_path: Path) -> None:
+    """The variables that git sets for its hooks are about another repository, and make no problems."""
+    git(tmp_path, "init", "-q", "--bare", "other")
+    objects = str(tmp_path / "other" / "objects")
+    surroundings = {"GIT_DIR": ".", "GIT_OBJECT_DIRECTORY": objects, "GIT_QUARANTINE_PATH": objects}
+    said = process("validate", cwd=sample.base.parent, **surroundings)
+    assert (said.code, said.out, said.err) == (0, "7 documents in 2 folders: no problems.\n", "")
 
 
 def test_every_problem_is_told(sample: Sample, shell: Shell) -> None:
