@@ -148,9 +148,12 @@ class _Folder:
         found = self.findings.attempt(OBJECTS, lambda: list(object_files.faults(git_folder / "objects")))
         for path, message in found or ():
             self.findings.add(OBJECTS, message, str(path.relative_to(self._store.folder)), hint)
-        if found == [] and git_folder.is_dir():
-            for line in user_git.fsck(self._store.folder):
-                self.findings.add(OBJECTS, f"git fsck: {line}", git_folder.name, hint)
+        lines = user_git.fsck(self._store.folder) if found == [] and git_folder.is_dir() else []
+        for line in lines:
+            self.findings.add(OBJECTS, f"git fsck: {line}", git_folder.name, hint)
+        for path in object_files.unseen(git_folder / "objects") if lines else ():
+            message = "the pack has no index, so that git does not see its objects."
+            self.findings.add(OBJECTS, message, str(path.relative_to(self._store.folder)), "see: git index-pack")
 
     def _commits_and_heads(self) -> None:
         for name, message in _DETOURS.items():

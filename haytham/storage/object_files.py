@@ -30,6 +30,11 @@ def faults(objects: Path) -> Iterator[tuple[Path, str]]:
             yield from _loose(path)
 
 
+def unseen(objects: Path) -> list[Path]:
+    """Returns the packs without an index, which git does not see: a crash leaves one, and nothing needs it then."""
+    return sorted(each for each in objects.glob("pack/*.pack") if not each.with_suffix(".idx").is_file())
+
+
 def _sealed(path: Path) -> Iterator[tuple[Path, str]]:
     data = files.read_bytes(path) or b""
     body, checksum = data[:-_HASH_BYTES], data[-_HASH_BYTES:]
@@ -39,8 +44,6 @@ def _sealed(path: Path) -> Iterator[tuple[Path, str]]:
         yield path, "the file is none that git wrote."
     elif path.suffix == ".idx":
         yield from _index(path, body)
-    elif path.suffix == ".pack" and not path.with_suffix(".idx").is_file():
-        yield path, "the pack has no index, so that git does not see its objects."
 
 
 def _index(path: Path, body: bytes) -> Iterator[tuple[Path, str]]:

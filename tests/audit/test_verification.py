@@ -247,6 +247,21 @@ def test_detours_are_found(told: Desk, detour: object) -> None:
     assert kinds(told) & {"history", "objects"}
 
 
+def test_a_pack_without_its_index(told: Desk) -> None:
+    """It is named where history needs it; what a writer left that was killed before its index came is no finding."""
+    packs = told.folder / ".git" / "objects" / "pack"
+    spare = told.base.parent / "spare"
+    git(told.base.parent, "init", "-q", str(spare))
+    git(spare, "commit", "-q", "--allow-empty", "-m", "something else")
+    git(spare, "repack", "-q", "-a", "-d")
+    left = next((spare / ".git" / "objects" / "pack").glob("*.pack"))
+    shutil.copy(left, packs)
+    assert findings(told) == []
+    (packs / left.name).unlink()
+    _orphaned(told.folder)
+    assert ("objects", "the pack has no index, so that git does not see its objects.") in findings(told)
+
+
 def test_a_damaged_journal_is_found(told: Desk) -> None:
     """A journal checks itself; one that is gone is named."""
     journal = told.folder / "phase_1_draft" / "journal" / "writer.md"

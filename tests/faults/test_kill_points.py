@@ -8,13 +8,28 @@ import pytest
 from tests.faults import tracing, verdict
 from tests.faults.orchestrator import PROJECT
 from tests.faults.tracing import Workshop
-from tests.faults.workshop import CALLS, NEW, OLD, SESSION
+from tests.faults.workshop import CALLS, CHECKPOINTS, NEW, OLD, SESSION
 from tests.trials import count
 
 pytestmark = pytest.mark.skipif(bool(tracing.WITHOUT_STRACE), reason=tracing.WITHOUT_STRACE)
 
 POINTS = count(smoke=7, release=10_000)
-ERRORS = count(smoke=7, release=10_000)
+ERRORS = count(smoke=4, release=10_000)
+_ON_A_BAD_DISK = (
+    "save_agent_output",
+    "save_checkpoint",
+    "create_session",
+    "update_user_preferences",
+    "fork",
+    "rollback",
+    "archive_session",
+    "delete_session",
+    "export_session",
+    "export_project",
+    "import_session",
+    "import_into_new_project",
+    "import_project",
+)
 _FAILING = ("write", "pwrite64", "fsync", "rename", "link", "mkdir", "ftruncate", "openat")
 
 
@@ -52,7 +67,7 @@ def test_a_kill_at_any_step_leaves_nothing_that_blocks(
 
 
 @pytest.mark.parametrize("error", ["EIO", "ENOSPC"])
-@pytest.mark.parametrize("call", ["save_agent_output", "save_checkpoint", "create_session", "update_user_preferences"])
+@pytest.mark.parametrize("call", _ON_A_BAD_DISK)
 def test_a_failing_disk_is_reported_and_survived(
     call: str, error: str, workshop: Workshop, prepared: Path, tmp_path: Path
 ) -> None:
@@ -68,6 +83,35 @@ def test_a_failing_disk_is_reported_and_survived(
     assert not problems, "\n".join(problems)
 
 
+@pytest.mark.parametrize("fault", ["signal=SIGKILL", "error=EIO", "error=ENOSPC"])
+def test_a_migration_can_be_repeated(fault: str, workshop: Workshop, tmp_path: Path) -> None:
+    """Killed or refused by the disk at any step, each document is as it was or migrated; another try does the rest."""
+    prepared = tmp_path / "prepared"
+    workshop.prepare(prepared, "prepare_old")
+    tried, problems = 0, []
+    session = Path(PROJECT, "sessions", SESSION)
+    old = {name: (prepared / session / name).read_bytes() for name in CHECKPOINTS}
+    for name, nth in _points(workshop, "migrate", prepared, tmp_path, tracing.CHANGING, POINTS):
+        base = _copy(prepared, tmp_path)
+        ended = workshop.call("migrate", base, inject=f"{name}:{fault}:when={nth}")
+        where = f"migrate with {fault} at {name} {nth} said {ended.said}"
+        if "NOT OURS" in ended.said or (ended.status != 9 and fault == "signal=SIGKILL"):
+            problems.append(where)
+        whole = {each: {data, data.replace(b"int v0 -->", b"int v1 -->")} for each, data in old.items()}
+        problems += [
+            f"{where}: {each} is neither" for each in old if (base / session / each).read_bytes() not in whole[each]
+        ]
+        again = workshop.call("migrate", base)
+        problems += [f"{where}; repeated: {each}" for each in _faults(again.said, base)]
+        new = [each for each in old if b"int v0 -->" in (base / session / each).read_bytes()]
+        problems += [f"{where}; repeated: {each} is still of format 0" for each in new]
+        problems += [f"{where}; repeated: {each}" for each in _faults(workshop.call("look", base).said, base)]
+        tried += 1
+    print(f"migrate, {fault}: {tried} points")
+    assert tried
+    assert not problems, "\n".join(problems)
+
+
 def _points(
     workshop: Workshop, call: str, prepared: Path, tmp_path: Path, names: tuple[str, ...], most: int
 ) -> Iterator[tuple[str, int]]:
@@ -80,14 +124,16 @@ def _points(
 
 def _copy(prepared: Path, tmp_path: Path) -> Path:
     base = tmp_path / "base"
-    shutil.rmtree(base, ignore_errors=True)
+    for left in (base, tmp_path / "exports", *tmp_path.glob("haytham-*")):
+        shutil.rmtree(left, ignore_errors=True)
+    (tmp_path / "exports").mkdir()
     shutil.copytree(prepared, base, symlinks=True)
     return base
 
 
 def _after(workshop: Workshop, call: str, base: Path, where: str) -> list[str]:
-    """Opens the session and looks for what is wrong, then repeats the call and looks again."""
-    opened = workshop.call("load_session", base)
+    """Opens the sessions and looks for what is wrong, then repeats the call and looks again."""
+    opened = workshop.call("look", base)
     problems = [f"{where}; opened: {each}" for each in _faults(opened.said, base / PROJECT / "sessions" / SESSION)]
     problems += _halves(base, where)
     again = workshop.call(call, base)
@@ -116,6 +162,14 @@ def _faults(said: str, folder: Path) -> list[str]:
 
 
 # What a call says that had been done, although the process was killed.
-_DONE = {"create_project": "exists already", "delete_session": "has no session"}
+_DONE = {
+    "create_project": "exists already",
+    "delete_session": "has no session",
+    "export_session": "there is such a file already",
+    "export_project": "there is such a file already",
+    "import_session": "exists already",
+    "import_into_new_project": "exists already",
+    "import_project": "exists already",
+}
 # Phase 2 is at work in what every call starts from; phase 3 in `start_phase`.
 _STATUSES = {SESSION: {f"{SESSION}/checkpoint/2": ["in_progress", 0]}, NEW: {}, OLD: {}}

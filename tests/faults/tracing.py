@@ -67,9 +67,9 @@ class Workshop:
                 pipe.close()
         programs.kill(self._process)
 
-    def prepare(self, base: Path) -> None:
+    def prepare(self, base: Path, how: str = "prepare") -> None:
         """Makes the folder that calls start from."""
-        self._say(f"prepare {base}")
+        self._say(f"{how} {base}")
         assert self._hear() == "ok"
 
     def call(self, call: str, base: Path, inject: str = "", trace: Path | None = None) -> Ended:

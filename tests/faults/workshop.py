@@ -9,16 +9,23 @@ says `ok` or the error's name, and ends. Then `exit STATUS` follows.
 
 import os
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 import haytham
 from haytham import CheckpointManager, HaythamError, ProjectManager
+from haytham.documents.migrations import Steps
+from haytham.exchange import archive as archives
+from haytham.storage.store import CommitNote
 from tests.faults.orchestrator import PROJECT, SHARED, text
 
 SESSION = "session-0"
 NEW = "session-new"
 OLD = "session-old"
+OTHER_PROJECT = "project-other"
+CHECKPOINTS = ("phase_1_concept/checkpoint.md", "phase_2_market_research/checkpoint.md")
+STEPS: Steps = {"checkpoint": {0: lambda text: text.replace("checkpoint v0 -->", "checkpoint v1 -->", 1)}}
 _AGENTS = [{"agent_name": name, "status": "completed", "output_file": f"{name}.md"} for name in ("first", "second")]
 
 
@@ -33,7 +40,22 @@ def prepare(base: Path) -> None:
             manager.save_agent_output(PROJECT, SESSION, number, agent, text(f"{agent} {number}"))
     manager.save_checkpoint(PROJECT, SESSION, 1, "completed", _AGENTS)
     manager.create_session(PROJECT, OLD, "user-1")
+    for agent in ("first", "second"):
+        manager.save_agent_output(PROJECT, OLD, 1, agent, text(f"{agent} old"))
     manager.save_checkpoint(PROJECT, OLD, 1, "completed", _AGENTS)
+    manager.export_session(PROJECT, OLD, base / "session.zip")
+    manager.export_project(PROJECT, base / "project.zip")
+
+
+def prepare_old(base: Path) -> None:
+    """Makes the same, with checkpoints of a format that was never there, in a session whose phases are completed."""
+    prepare(base)
+    manager = CheckpointManager(base)
+    manager.save_checkpoint(PROJECT, SESSION, 2, "completed", _AGENTS)
+    store = manager._access.store(PROJECT, SESSION)
+    with store.locked():
+        contents = {name: (store.bytes_of(name) or b"").replace(b"int v1 -->", b"int v0 -->") for name in CHECKPOINTS}
+        store.save(contents, CommitNote(message="as an older release wrote it\n"))
 
 
 def prepare_shared(base: Path) -> None:
@@ -112,10 +134,54 @@ def delete_session(base: Path) -> None:
     CheckpointManager(base).delete_session(PROJECT, OLD)
 
 
+def export_session(base: Path) -> None:
+    """A session in one file."""
+    CheckpointManager(base).export_session(PROJECT, SESSION, base.parent / "exports" / "session.zip")
+
+
+def export_project(base: Path) -> None:
+    """A project in one file."""
+    CheckpointManager(base).export_project(PROJECT, base.parent / "exports" / "project.zip")
+
+
+def import_session(base: Path) -> None:
+    """A session from a file, into a project that is there."""
+    CheckpointManager(base).import_file(base / "session.zip", as_id=NEW)
+
+
+def import_into_new_project(base: Path) -> None:
+    """A session from a file, into a project that is made for it."""
+    CheckpointManager(base).import_file(base / "session.zip", project_id=OTHER_PROJECT)
+
+
+def import_project(base: Path) -> None:
+    """A project from a file."""
+    CheckpointManager(base).import_file(base / "project.zip", as_id=OTHER_PROJECT)
+
+
+def migrate(base: Path) -> None:
+    """Documents of an old format rewritten; each try has a backup of its own."""
+    backup = base.parent / "exports" / f"{os.getpid()}.zip"
+    CheckpointManager(base)._migrated(PROJECT, backup, dry_run=False, known=STEPS)
+
+
 def load_session(base: Path) -> None:
     """Nothing but a look, by a fresh manager."""
     state = CheckpointManager(base).load_session(PROJECT, SESSION)
     assert not state["edited_files"], state["edited_files"]
+
+
+def look(base: Path) -> None:
+    """A look at everything there is: each session is whole and can be loaded, verified, and each export imported."""
+    load_session(base)
+    projects = ProjectManager(base)
+    for project in projects.project_ids():
+        for session in projects.sessions.session_ids(project):
+            projects.sessions.load_session(project, session)
+        for report in projects.verify_project(project):
+            assert not report["findings"], report["findings"]
+    for path in base.parent.glob("exports/*.zip"):
+        archives.unpacked(path.read_bytes())
 
 
 CALLS: dict[str, Callable[[Path], None]] = {
@@ -135,6 +201,11 @@ CALLS: dict[str, Callable[[Path], None]] = {
         rollback,
         archive_session,
         delete_session,
+        export_session,
+        export_project,
+        import_session,
+        import_into_new_project,
+        import_project,
     )
 }
 
@@ -143,7 +214,8 @@ def _child(call: str, base: Path) -> None:
     _say(f"ready {os.getpid()}")
     os.read(0, 1)
     try:
-        (CALLS | {"load_session": load_session})[call](base)
+        tempfile.tempdir = str(base.parent)
+        (CALLS | {each.__name__: each for each in (load_session, look, migrate)})[call](base)
     except HaythamError as error:
         _say(f"{type(error).__name__}: {error.message}")
     except BaseException as error:  # noqa: BLE001 - whatever it is, the test is told
@@ -175,8 +247,8 @@ def main() -> None:
         return
     while True:
         call, base = _line().split(" ", 1)
-        if call == "prepare":  # in this process, so that everything is loaded
-            prepare(Path(base))
+        if call in {"prepare", "prepare_old"}:  # in this process, so that everything is loaded
+            (prepare if call == "prepare" else prepare_old)(Path(base))
             _say("ok")
             continue
         child = os.fork()
