@@ -3,22 +3,22 @@
 Only the user's own settings count. A repository's could name any program, and are never asked.
 """
 
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 from haytham.domain.errors import StorageFailure
 from haytham.storage import user_git
-from haytham.storage.history_user import user_settings
+from haytham.storage.history_user import user_settings, user_wants
 
-_YES = {"true", "yes", "on", "1"}
 _PROGRAMS = {"openpgp": "gpg", "x509": "gpgsm", "ssh": "ssh-keygen"}
-_CHECKING = {
-    **{f"gpg.{name}.program": program for name, program in _PROGRAMS.items()},
-    "gpg.program": "gpg",
+_LITERAL = ("key::", "ssh-")  # an ssh key itself, as git tells it from a file
+_TRUST = {
     "gpg.ssh.allowedSignersFile": "/dev/null",
     "gpg.ssh.revocationFile": "/dev/null",
     "gpg.minTrustLevel": "undefined",
 }
+_ANSWER = {"i18n.logOutputEncoding": "UTF-8", "log.showSignature": "false"}  # the answer is read, not shown
 _STATES = {"G": "good", "B": "bad", "R": "bad"}  # all else cannot be told: no key, one nobody trusts, expired
 
 GOOD, BAD, UNCHECKED = "good", "bad", "unchecked"
@@ -26,37 +26,47 @@ GOOD, BAD, UNCHECKED = "good", "bad", "unchecked"
 
 def signer() -> Callable[[bytes], str] | None:
     """Returns what signs in the user's name, or None if their git is not set up to sign commits."""
-    names = ("commit.gpgsign", "gpg.format", "user.signingkey", "user.email", "gpg.program")
-    settings = user_settings(*names, *(f"gpg.{name}.program" for name in _PROGRAMS))
-    if settings.get("commit.gpgsign", "").lower() not in _YES:
+    if not user_wants("commit.gpgsign"):
         return None
-    command = _command(settings)
-    return lambda data: _signed(command, data)
+    settings = user_settings("gpg.format", "user.signingkey", "user.email")
+    return lambda data: _signed(settings, data)
 
 
 def checked(folder: Path, head: str) -> dict[str, tuple[str, str]]:
     """Returns the state of each signed commit's signature and its signer, for commits that lead to `head`."""
-    own = user_settings(*_CHECKING)
-    found = user_git.signatures(folder, head, _CHECKING | own)
+    programs = {f"gpg.{kind}.program": _program(kind) for kind in _PROGRAMS}
+    found = user_git.signatures(folder, head, programs | _TRUST | user_settings(*_TRUST) | _ANSWER)
     return {commit: (_STATES.get(letter, UNCHECKED), who) for commit, (letter, who) in found.items()}
 
 
-def _command(settings: dict[str, str]) -> list[str]:
+def _program(kind: str) -> str:
+    """Returns the user's program for a kind of signatures; only that of openpgp has two names."""
+    names = (f"gpg.{kind}.program", *(("gpg.program",) if kind == "openpgp" else ()))
+    own = user_settings(*names)
+    return next((own[name] for name in names if name in own), _PROGRAMS.get(kind, kind))
+
+
+def _signed(settings: dict[str, str], data: bytes) -> str:
     kind = settings.get("gpg.format", "openpgp")
-    default = settings.get("gpg.program", "gpg") if kind == "openpgp" else _PROGRAMS.get(kind, kind)
-    program = settings.get(f"gpg.{kind}.program", default)
     key = settings.get("user.signingkey", settings.get("user.email", ""))
-    if kind == "ssh":
-        return [program, "-Y", "sign", "-n", "git", "-f", str(Path(key).expanduser())]
-    return [program, "-bsau", key]
+    if kind != "ssh":
+        return _signature([_program(kind), "-bsau", key], data)
+    command = [_program(kind), "-Y", "sign", "-n", "git", "-f"]
+    if not key.startswith(_LITERAL):
+        return _signature([*command, str(Path(key).expanduser())], data)
+    with tempfile.NamedTemporaryFile("w", prefix="haytham-", suffix=".pub") as file:
+        file.write(key.removeprefix("key::") + "\n")
+        file.flush()
+        return _signature([*command, file.name, "-U"], data)  # the agent has the other half
 
 
-def _signed(command: list[str], data: bytes) -> str:
+def _signature(command: list[str], data: bytes) -> str:
     status, output, words = user_git.run(command, data)
     if status != 0 or not output.startswith(b"-----BEGIN"):
         reason = words.splitlines()[-1] if words else f"{command[0]} ended with status {status}"
         raise StorageFailure(
             f"the commit cannot be signed, as the user's git is set up to: {reason}; nothing was saved.",
-            hint="mend the key that user.signingkey names (for ssh: a file), or unset commit.gpgsign.",
+            hint="mend the key that user.signingkey names (for ssh: a file, or a key of the agent), "
+            "or unset commit.gpgsign.",
         )
     return output.decode()

@@ -2,8 +2,10 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -44,23 +46,23 @@ class Home:
         """The folder of the session."""
         return self.base / "p-1" / "sessions" / "s-1"
 
-    def set_up(self, *, key: Path | None = None, signers: bool = True, sign: bool = True) -> None:
+    def set_up(self, *, key: Path | str | None = None, signers: bool = True, sign: str = "gpgsign = true") -> None:
         """Writes the user's settings of git."""
         lines = ["[user]", "name = Rea Viewer", "email = rea@example.org", f"signingkey = {key or self.key}"]
-        lines += ["[commit]", f"gpgsign = {str(sign).lower()}", "[gpg]", "format = ssh"]
+        lines += ["[commit]", sign, "[gpg]", "format = ssh"]
         lines += ['[gpg "ssh"]', f"allowedSignersFile = {self.signers}"] if signers else []
         (self.folder / ".gitconfig").write_text("\n".join(lines) + "\n")
 
-    def process(self, what: str) -> subprocess.CompletedProcess[str]:
+    def process(self, what: str, **more: str) -> subprocess.CompletedProcess[str]:
         """Runs the program as this user."""
         plain = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
-        environment = plain | {"HOME": str(self.folder), "XDG_CONFIG_HOME": str(self.folder)}
+        environment = plain | {"HOME": str(self.folder), "XDG_CONFIG_HOME": str(self.folder)} | more
         command = [sys.executable, "-c", PROGRAM, str(self.base), what]
         return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
-    def said(self, what: str = "look") -> Any:
+    def said(self, what: str = "look", **more: str) -> Any:
         """Runs the program, and returns the log and the report."""
-        done = self.process(what)
+        done = self.process(what, **more)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 
@@ -92,8 +94,39 @@ def test_without_a_list_of_signers_nothing_is_claimed(home: Home) -> None:
 
 def test_git_that_is_not_set_up_to_sign(home: Home) -> None:
     """Without commit.gpgsign nothing is signed."""
-    home.set_up(sign=False)
+    home.set_up(sign="gpgsign = false")
     assert home.said("tell")["report"]["signatures"] == {"good": 0, "bad": 0, "unchecked": 0, "none": 5}
+
+
+def test_git_that_is_set_up_to_sign_in_other_words(home: Home) -> None:
+    """A bare `gpgsign` is yes to git."""
+    home.set_up(sign="gpgsign")
+    assert home.said("tell")["report"]["signatures"]["good"] == 1
+
+
+@pytest.fixture
+def agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """An ssh agent without keys: where it listens."""
+    if shutil.which("ssh-agent") is None:
+        pytest.skip("there is no ssh-agent here")
+    place = tmp_path_factory.mktemp("a") / "agent"
+    process = subprocess.Popen(["ssh-agent", "-D", "-a", str(place)], stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    process.stdout.readline()  # it listens
+    yield str(place)
+    process.terminate()
+    process.communicate()
+
+
+@pytest.mark.parametrize("prefix", ["key::", ""])
+def test_a_key_that_only_the_agent_has(prefix: str, home: Home, agent: str) -> None:
+    """A key may be named by itself, as git allows; the other half of it stays with the agent."""
+    subprocess.run(["ssh-add", "-q", str(home.key)], env=os.environ | {"SSH_AUTH_SOCK": agent}, check=True)
+    home.set_up(key=prefix + home.key.with_suffix(".pub").read_text().strip())
+    home.key.unlink()
+    home.key.with_suffix(".pub").unlink()
+    assert home.said("tell", SSH_AUTH_SOCK=agent)["report"]["signatures"]["good"] == 1
+    assert "the commit cannot be signed" in home.process("tell", SSH_AUTH_SOCK=str(home.folder)).stderr
 
 
 def test_a_key_that_is_missing(home: Home) -> None:
@@ -105,11 +138,11 @@ def test_a_key_that_is_missing(home: Home) -> None:
     assert git(home.session, "log", "-1", "--format=%s") == "Phase 1 Concept Expansion completed"
 
 
-def _resigned(home: Home, change: bytes) -> None:
-    """Makes the signed commit anew with other words under the same signature."""
+def _resigned(home: Home, change: bytes, kind: bytes = b"SSH") -> None:
+    """Makes the signed commit anew with other words under the same signature, or one that looks like another kind."""
     signed = next(each for each in git(home.session, "rev-list", "HEAD").split() if _is_signed(home, each))
     raw = git(home.session, "cat-file", "commit", signed).encode() + b"\n"
-    data = raw.replace(b"Phase 1 Concept Expansion approved", change)
+    data = raw.replace(b"Phase 1 Concept Expansion approved", change).replace(b" SSH SIG", b" " + kind + b" SIG")
     made = git(home.session, "hash-object", "-t", "commit", "-w", "--stdin", data=data)
     git(home.session, "update-ref", "HEAD", made)
 
@@ -135,6 +168,29 @@ def test_a_signature_of_somebody_else_is_named(home: Home) -> None:
     assert [message.partition(" is ")[2] for message in said] == [
         f"signed by eve@example.org, and in the name of {REA}."
     ]
+
+
+@pytest.mark.parametrize("setting", ["i18n.logOutputEncoding=UTF-16", "log.showSignature=true"])
+@pytest.mark.parametrize("place", ["repository", "user"])
+def test_no_setting_hides_the_verdict(setting: str, place: str, home: Home) -> None:
+    """How somebody wants git to show its log does not matter."""
+    said = home.said("tell")
+    file = home.session / ".git" / "config" if place == "repository" else home.folder / ".gitconfig"
+    git(home.folder, "config", "--file", str(file), *setting.split("="))
+    assert said["report"] == home.said()["report"]
+
+
+@pytest.mark.parametrize("name", ["gpg.program", "gpg.openpgp.program"])
+def test_the_users_program_is_asked(name: str, home: Home) -> None:
+    """The user may have another program for signatures, under either of the names that git has for it."""
+    program = home.folder / "program"
+    program.write_text(f"#!/bin/sh\necho asked >> {home.folder}/asked\ncat > /dev/null\nexit 1\n")
+    program.chmod(0o755)
+    home.said("tell")
+    _resigned(home, b"Phase 1 Concept Expansion approved", kind=b"PGP")
+    git(home.folder, "config", "--file", str(home.folder / ".gitconfig"), name, str(program))
+    home.said()
+    assert (home.folder / "asked").exists()
 
 
 def test_no_program_of_the_repository_is_run(home: Home) -> None:
