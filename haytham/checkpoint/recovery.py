@@ -8,7 +8,7 @@ from haytham.documents.reader import read
 from haytham.documents.renderer import checked
 from haytham.domain import messages, progress, reviews
 from haytham.domain.choices import PhaseStatus
-from haytham.domain.errors import HaythamError, InvalidInput, NotFound
+from haytham.domain.errors import HaythamError, InvalidDocument, InvalidInput, NotFound
 from haytham.domain.records import RecoveryReport
 from haytham.domain.workflow import Phase
 from haytham.storage import layout
@@ -28,9 +28,19 @@ def recover(writer: SessionWriter) -> RecoveryReport:
     finished = [_finish(writer, phase) for phase in _unfinished(writer)]
     if not finished and _manifest_is_stale(writer):
         writer.save_manifest(messages.message("Manifest derived again", trailers={"Recovered": "yes"}))
-        finished.append(f"{layout.MANIFEST_FILE} was derived again from the checkpoints")
+        finished.append(_derived_again(writer.manifest_fault))
     finished += _finish_documents(writer)
     return RecoveryReport(finished=restored + finished, removed=removed, edited_files=edited_files(writer))
+
+
+def _derived_again(fault: HaythamError | None) -> str:
+    """Tells that the manifest is new and, where it could not be understood, why, and where its words are."""
+    told = f"{layout.MANIFEST_FILE} was derived again from the checkpoints"
+    if not isinstance(fault, InvalidDocument):
+        return told
+    first = fault.problems[0]
+    line = f"line {first.location.line}: " if first.location.line else ""
+    return f"{told}, because it could not be read ({line}{first.message.rstrip('.')}); what it said is in history"
 
 
 def edited_files(view: SessionView) -> list[str]:

@@ -11,7 +11,7 @@ from haytham.documents.reader import read
 from haytham.domain import checkpoints, instants, progress, reviewers, reviews, staleness
 from haytham.domain.choices import PhaseStatus, ReviewPolicy
 from haytham.domain.content import Content
-from haytham.domain.errors import GateClosed, InvalidInput, Location, NotFound
+from haytham.domain.errors import GateClosed, HaythamError, InvalidInput, Location, NotFound
 from haytham.domain.reviewers import Reviewer
 from haytham.domain.workflow import Phase, Workflow
 from haytham.storage import layout
@@ -28,7 +28,7 @@ class SessionView:
         self.store = store
         self.instant = now
         self.now = instants.text_of(now)
-        self._is_stand_in = False
+        self.manifest_fault: HaythamError | None = None
         self.manifest = self._manifest_document()
         store.check_place(self.manifest.value["metadata"])
         self.identity: dict[str, Any] = dict(self.manifest.value["metadata"])
@@ -218,19 +218,22 @@ class SessionView:
         return {**value, **self.parts}
 
     def _manifest_document(self) -> Document:
-        """Reads the manifest; one that cannot be read is taken from history, and derived again by recovery."""
+        """Reads the manifest; one that cannot be read is taken from history, and derived again by recovery.
+
+        One of a later release is refused: nothing may be written over what is not understood.
+        """
         try:
             return self.store.manifest()
-        except (InvalidInput, NotFound):
-            committed = self._newest_readable_manifest()
+        except (InvalidInput, NotFound) as error:
+            committed = None if self.store.is_of_a_later_release() else self._newest_readable_manifest()
             if committed is None:
                 raise
-            self._is_stand_in = True
+            self.manifest_fault = error
             return committed
 
     def manifest_is_stale(self) -> bool:
         """Tells whether the manifest cannot be read, is gone, or says something else than the checkpoints."""
-        return self._is_stand_in or not progress.same(self.manifest.value, self.derived_manifest())
+        return self.manifest_fault is not None or not progress.same(self.manifest.value, self.derived_manifest())
 
     def _newest_readable_manifest(self) -> Document | None:
         for entry in self.store.history.entries():

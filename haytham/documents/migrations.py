@@ -26,6 +26,11 @@ def version_of(kind: str, text: str) -> int:
     return int(found["version"]) if found and found["kind"] == kind else FORMAT_VERSION
 
 
+def is_newer(kind: str, text: str) -> bool:
+    """Tells whether a document says that a later release wrote it."""
+    return version_of(kind, text) > FORMAT_VERSION
+
+
 def upgraded(kind: str, text: str, known: Steps = KNOWN) -> str:
     """Returns a text in the newest format that steps lead to; the text itself where none starts."""
     steps = known.get(kind)

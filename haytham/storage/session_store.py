@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from haytham.documents import workflow_file
+from haytham.documents import migrations, workflow_file
 from haytham.documents.document import Document
 from haytham.documents.reader import read
 from haytham.domain import content, instants, reviewers
@@ -48,6 +48,11 @@ class SessionStore(Store):
         if found is None:
             raise NotFound("the session has no manifest.", location=Location(path=str(self.path(layout.MANIFEST_FILE))))
         return found
+
+    def is_of_a_later_release(self) -> bool:
+        """Tells whether a later release wrote the manifest: it does so with whatever else it writes."""
+        data = self.bytes_of(layout.MANIFEST_FILE) or b""
+        return migrations.is_newer("session_manifest", data.decode(errors="replace"))
 
     def check_place(self, identity: Mapping[str, Any]) -> None:
         """Raises InvalidInput if the manifest is of another session or project than the folder it lies in."""

@@ -206,6 +206,16 @@ def _merge_markers(path: Path) -> None:
     path.write_bytes(b"<<<<<<< HEAD\n" + path.read_bytes() + b"=======\n>>>>>>> theirs\n")
 
 
+def test_it_is_said_what_could_not_be_read(worked: Path) -> None:
+    """Whoever edits the manifest into something unreadable is told the line, and finds the words in history."""
+    path = worked / MANIFEST
+    path.write_text(path.read_text().replace("- Status: in_progress", "- Status: bogus\n- Mine: a word", 1))
+    told = _again(worked).load_session(*AT)["recovered"]
+    why = 'because it could not be read (line 12: Status is "bogus"); what it said is in history'
+    assert told == [f"session_manifest.md was derived again from the checkpoints, {why}"]
+    assert "- Mine: a word" in git(worked, "show", f"HEAD~1:{MANIFEST}")
+
+
 @pytest.mark.parametrize("damage", [_deleted, _emptied, _truncated, _garbage, _merge_markers])
 def test_damaged_manifest_is_derived_again(worked: Path, damage: Callable[[Path], None]) -> None:
     """A manifest is healed from history and checkpoints, said to be, and what was in its place is kept in history."""
@@ -214,7 +224,7 @@ def test_damaged_manifest_is_derived_again(worked: Path, damage: Callable[[Path]
     damage(worked / MANIFEST)
     damaged = (worked / MANIFEST).read_bytes() if (worked / MANIFEST).exists() else None
     state = _again(worked).load_session(*AT)
-    assert state["recovered"] == ["session_manifest.md was derived again from the checkpoints"]
+    assert [told[:58] for told in state["recovered"]] == ["session_manifest.md was derived again from the checkpoints"]
     assert {**before, "recovered": 0, "last_updated": 0} == {**state, "recovered": 0, "last_updated": 0}
     assert subjects(worked)[-1] == "Manifest derived again"
     if damaged is not None:
