@@ -6,6 +6,7 @@ withdrawn, and the phase asks for a new review. So going back never opens a gate
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import dropwhile
 from typing import Any
 
 from haytham.checkpoint.session_view import SessionView
@@ -40,7 +41,7 @@ def of(view: SessionView, point: Point, present: list[str]) -> EarlierState:
     contents |= {name: data for phase in point.kept for name, data in _of_phase(view, phase, point.commit).items()}
     reopened = tuple(phase for phase in point.kept if _is_withdrawn(view, phase, point.commit, contents))
     for phase in reopened:
-        contents |= _reopened(view.store, phase, contents)
+        contents |= _reopened(view.store, phase, point.commit, contents)
     return EarlierState(contents=contents, reopened=reopened)
 
 
@@ -123,8 +124,8 @@ def _is_output(store: SessionStore, phase: Phase, name: str, data: bytes) -> boo
     return "/" not in file and store.is_output(phase, file, data)
 
 
-def _reopened(store: SessionStore, phase: Phase, contents: Contents) -> Contents:
-    """Returns the documents of a phase that asks for a new review: a fresh form, no decision, a completed phase."""
+def _reopened(store: SessionStore, phase: Phase, commit: str, contents: Contents) -> Contents:
+    """Returns the documents of a phase that asks for a new review: a fresh form, no decision, nor what it led to."""
     folder = f"{name_in(phase, layout.REVIEWS_FOLDER)}/"
     form, checkpoint = name_in(phase, layout.FEEDBACK_FILE), name_in(phase, layout.CHECKPOINT_FILE)
     outputs = {
@@ -138,10 +139,23 @@ def _reopened(store: SessionStore, phase: Phase, contents: Contents) -> Contents
     fresh = reviews.form(phase, fingerprint.of(outputs), tried, before, WITHDRAWN)
     changed: Contents = {name: None for name in contents if name.startswith(folder)}
     changed[form] = checked(Document(kind="user_feedback", value=fresh), form).encode()
-    if done and outputs and progress.status_of(done) is not PhaseStatus.COMPLETED:
-        value = checkpoints.with_status(done, PhaseStatus.COMPLETED)
+    if done and (checkpoints.is_sent_back(done) or progress.status_of(done) is PhaseStatus.SKIPPED):
+        was_completed = _was_completed(store, phase, commit, tried)
+        value = checkpoints.with_status(done, PhaseStatus.COMPLETED if was_completed else PhaseStatus.IN_PROGRESS)
         changed[checkpoint] = checked(Document(kind="checkpoint", value=value), checkpoint).encode()
     return changed
+
+
+def _was_completed(store: SessionStore, phase: Phase, commit: str, tried: int) -> bool:
+    """Tells whether a phase had been completed in this attempt, by a commit or one before it."""
+    name = name_in(phase, layout.CHECKPOINT_FILE)
+    for entry in dropwhile(lambda each: each.id != commit, store.history.entries()):
+        value = _value(store, "checkpoint", name, store.history.read(name, entry.id), phase)
+        if value is None or value["metadata"]["retry_count"] != tried:
+            return False
+        if progress.status_of(value) is PhaseStatus.COMPLETED:
+            return True
+    return False
 
 
 def _value(store: SessionStore, kind: str, name: str, data: bytes | None, phase: Phase) -> Mapping[str, Any] | None:

@@ -79,6 +79,19 @@ def test_a_withdrawn_approval_does_not_come_back(desk: Desk) -> None:
         desk.write(2, "x")
 
 
+def test_a_phase_that_was_never_completed_does_not_become_so(desk: Desk) -> None:
+    """A request for changes that is withdrawn by going back leaves the phase as it was before anybody decided."""
+    desk.manager.start_phase(*AT, 1)
+    desk.write(1, "half")
+    for change in ("one", "another"):
+        desk.manager.save_user_feedback(
+            *AT, 1, reviewed=True, approved=False, requested_changes=[change], action="retry_with_changes"
+        )
+    desk.manager.rollback(*AT, commit=desk.history()[1].id)
+    assert desk.status(1) == "in_progress"
+    assert desk.manager.verify_session(*AT)["findings"] == []
+
+
 def test_an_earlier_attempt_comes_back_with_its_approval(desk: Desk) -> None:
     """An approval of the content that comes back holds, where nobody decided otherwise about it."""
     desk.run(1, "first")
