@@ -10,7 +10,7 @@ from haytham.audit import approvals, chronicle
 from haytham.audit.commit_chain import CommitChain
 from haytham.audit.findings import DOCUMENT, EDITED, HISTORY, JOURNAL, OBJECTS, SIGNATURE, Findings, short
 from haytham.checkpoint import validation
-from haytham.domain.audit_records import LogRecord, SignatureCounts, VerifyReport
+from haytham.domain.audit_records import AuthorRecord, LogRecord, SignatureCounts, VerifyReport
 from haytham.domain.errors import HaythamError
 from haytham.domain.workflow import Phase
 from haytham.journal.journals import Journals
@@ -186,7 +186,7 @@ class _Folder:
             states.append(signature["state"] if signature else "none")
             if signature and signature["state"] == signing.BAD:
                 self.findings.add(SIGNATURE, f"commit {short(commit)} has a bad signature.", commit=commit)
-            elif signature and signature["state"] == signing.GOOD and author["email"] not in signature["signer"]:
+            elif signature and signature["state"] == signing.GOOD and not _is_of(author, signature["signer"]):
                 who = f"signed by {signature['signer']}, and in the name of {author['name']} <{author['email']}>"
                 self.findings.add(SIGNATURE, f"commit {short(commit)} is {who}.", commit=commit)
         count = states.count
@@ -208,6 +208,11 @@ class _Folder:
 
     def _grows(self, name: str) -> bool:
         return f"/{layout.JOURNAL_FOLDER}/" in name and self._store.bytes_of(name) is not None
+
+
+def _is_of(author: AuthorRecord, signer: str) -> bool:
+    """Tells whether a signer is the author: by their address or, where a certificate tells none, by its name."""
+    return author["email"] in signer or ("@" not in signer and f"/CN={author['name']}/" in f"{signer}/")
 
 
 def recorded_heads(session_id: str, project_store: ProjectStore) -> list[RecordedHead]:

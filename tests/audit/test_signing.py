@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -30,33 +31,57 @@ print(json.dumps({"log": manager.log(*at), "report": report}))
 
 
 class Home:
-    """A home folder with a key, and git set up to sign with it."""
+    """A home folder with a key, and git set up to sign with it; this one is of ssh."""
 
-    def __init__(self, folder: Path) -> None:
+    format = "ssh"
+    signer = "rea@example.org"
+
+    def __init__(self, folder: Path, keys: Path) -> None:
         self.folder = folder
         self.base = folder / "projects"
-        self.key = folder / "key"
-        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(self.key)], check=True)
+        self.keys = keys
         self.signers = folder / "signers"
-        self.signers.write_text(f"rea@example.org {self.key.with_suffix('.pub').read_text()}")
+        self.key = self.made_key()
         self.set_up()
+
+    def made_key(self) -> str:
+        """Makes a key; returns how git is told of it."""
+        key = self.folder / "key"
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
+        self.signers.write_text(f"rea@example.org {key.with_suffix('.pub').read_text()}")
+        return str(key)
+
+    def lose_signers(self) -> None:
+        """Forgets whose the keys are."""
+        self.signers.unlink()
+
+    def end(self) -> None:
+        """Ends what was started for the keys."""
 
     @property
     def session(self) -> Path:
         """The folder of the session."""
         return self.base / "p-1" / "sessions" / "s-1"
 
-    def set_up(self, *, key: Path | str | None = None, signers: bool = True, sign: str = "gpgsign = true") -> None:
+    def set_up(
+        self,
+        *,
+        key: str = "",
+        sign: str = "gpgsign = true",
+        name: str = "Rea Viewer",
+        email: str = "rea@example.org",
+    ) -> None:
         """Writes the user's settings of git."""
-        lines = ["[user]", "name = Rea Viewer", "email = rea@example.org", f"signingkey = {key or self.key}"]
-        lines += ["[commit]", sign, "[gpg]", "format = ssh"]
-        lines += ['[gpg "ssh"]', f"allowedSignersFile = {self.signers}"] if signers else []
+        lines = ["[user]", f"name = {name}", f"email = {email}", f"signingkey = {key or self.key}"]
+        lines += ["[commit]", sign, "[gpg]", f"format = {self.format}"]
+        lines += ['[gpg "ssh"]', f"allowedSignersFile = {self.signers}"]
         (self.folder / ".gitconfig").write_text("\n".join(lines) + "\n")
 
     def process(self, what: str, **more: str) -> subprocess.CompletedProcess[str]:
         """Runs the program as this user."""
         plain = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
-        environment = plain | {"HOME": str(self.folder), "XDG_CONFIG_HOME": str(self.folder)} | more
+        own = {"HOME": str(self.folder), "XDG_CONFIG_HOME": str(self.folder), "GNUPGHOME": str(self.keys)}
+        environment = plain | own | more
         command = [sys.executable, "-c", PROGRAM, str(self.base), what]
         return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
@@ -67,26 +92,101 @@ class Home:
         return json.loads(done.stdout)
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Home:
-    """A home folder with a key, and git set up to sign with it."""
-    return Home(tmp_path)
+class OpenpgpHome(Home):
+    """The same with a key of gpg."""
+
+    format = "openpgp"
+    signer = REA
+    _MADE = ("--quick-generate-key", REA, "ed25519", "sign", "never")
+
+    def made_key(self) -> str:
+        """Makes a key without a passphrase; returns its fingerprint."""
+        self.gpg("gpg", "--pinentry-mode", "loopback", "--passphrase", "", *self._MADE)
+        return self.fingerprint("gpg")
+
+    def lose_signers(self) -> None:
+        """Loses the keys of others, and of oneself."""
+        self.end()
+        for path in self.keys.glob("pubring*"):
+            path.unlink()
+
+    def end(self) -> None:
+        """Ends the agent that holds the keys."""
+        self.gpg("gpgconf", "--kill", "all")
+
+    def gpg(self, program: str, *arguments: str, data: str = "") -> str:
+        """Runs a program of gpg's, on its own keys; returns what it prints."""
+        batch = ["--batch"] if program != "gpgconf" else []
+        environment = {**os.environ, "GNUPGHOME": str(self.keys), "LC_ALL": "C"}
+        command = [program, *batch, *arguments]
+        return subprocess.run(
+            command, env=environment, input=data, capture_output=True, text=True, check=True, timeout=60
+        ).stdout
+
+    def fingerprint(self, program: str) -> str:
+        """Returns the fingerprint of the only key."""
+        rows = self.gpg(program, "--list-keys", "--with-colons").splitlines()
+        return next(row.split(":")[9] for row in rows if row.startswith("fpr:"))
+
+
+class X509Home(OpenpgpHome):
+    """The same with a certificate."""
+
+    format = "x509"
+    signer = "/CN=Rea Viewer"
+    _WANTED = "Key-Type: RSA\nKey-Length: 2048\nKey-Usage: sign\nSerial: random\nName-DN: CN=Rea Viewer\n"
+
+    def made_key(self) -> str:
+        """Makes a certificate that vouches for itself, and trusts it; returns its fingerprint."""
+        (self.keys / "gpg-agent.conf").write_text("allow-loopback-pinentry\n")
+        (self.keys / "gpgsm.conf").write_text("disable-crl-checks\n")
+        wanted, made = self.keys / "wanted", self.keys / "made"
+        wanted.write_text(f"{self._WANTED}Creation-Date: 2020-01-01\nNot-After: 2050-01-01\n")
+        loopback = ("--pinentry-mode", "loopback", "--passphrase-fd", "0")
+        self.gpg("gpgsm", *loopback, "--output", str(made), "--gen-key", str(wanted))
+        self.gpg("gpgsm", "--import", str(made))
+        found = self.fingerprint("gpgsm")
+        (self.keys / "trustlist.txt").write_text(f"{found} S relax\n")
+        self.end()  # it reads the list when it starts
+        return found
+
+
+def _missing(program: str) -> pytest.MarkDecorator:
+    return pytest.mark.skipif(shutil.which(program) is None, reason=f"{program} is not installed here")
+
+
+OF_SSH = [pytest.param(Home, id="ssh", marks=_missing("ssh-keygen"))]
+
+
+@pytest.fixture(
+    params=[
+        *OF_SSH,
+        pytest.param(OpenpgpHome, id="openpgp", marks=_missing("gpg")),
+        pytest.param(X509Home, id="x509", marks=_missing("gpgsm")),
+    ]
+)
+def home(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Home]:
+    """A home folder with a key, and git set up to sign with it; the path to gpg's own has to be short."""
+    with tempfile.TemporaryDirectory(prefix="k", ignore_cleanup_errors=True) as keys:
+        made: Home = request.param(tmp_path, Path(keys))
+        yield made
+        made.end()
 
 
 def test_only_the_users_own_decisions_are_signed(home: Home) -> None:
     """What orchestrators save, and what somebody decides in another name, is not; git itself finds the others good."""
     said = home.said("tell")
     signed = {entry["subject"]: entry["signature"] for entry in said["log"] if entry["signature"]}
-    assert signed == {"Phase 1 Concept Expansion approved": {"state": "good", "signer": "rea@example.org"}}
+    assert signed == {"Phase 1 Concept Expansion approved": {"state": "good", "signer": home.signer}}
     assert said["report"]["signatures"] == {"good": 1, "bad": 0, "unchecked": 0, "none": 4}
     assert said["report"]["findings"] == []
     git(home.session, "fsck", "--strict")
 
 
-def test_without_a_list_of_signers_nothing_is_claimed(home: Home) -> None:
+def test_without_the_keys_of_others_nothing_is_claimed(home: Home) -> None:
     """A signature that cannot be checked is called so, and is no finding."""
     home.said("tell")
-    home.set_up(signers=False)
+    home.lose_signers()
     said = home.said()
     assert said["report"]["signatures"]["unchecked"] == 1
     assert said["report"]["findings"] == []
@@ -118,20 +218,22 @@ def agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     process.communicate()
 
 
+@pytest.mark.parametrize("home", OF_SSH, indirect=True)
 @pytest.mark.parametrize("prefix", ["key::", ""])
 def test_a_key_that_only_the_agent_has(prefix: str, home: Home, agent: str) -> None:
     """A key may be named by itself, as git allows; the other half of it stays with the agent."""
-    subprocess.run(["ssh-add", "-q", str(home.key)], env=os.environ | {"SSH_AUTH_SOCK": agent}, check=True)
-    home.set_up(key=prefix + home.key.with_suffix(".pub").read_text().strip())
-    home.key.unlink()
-    home.key.with_suffix(".pub").unlink()
+    key = Path(home.key)
+    subprocess.run(["ssh-add", "-q", str(key)], env=os.environ | {"SSH_AUTH_SOCK": agent}, check=True)
+    home.set_up(key=prefix + key.with_suffix(".pub").read_text().strip())
+    key.unlink()
+    key.with_suffix(".pub").unlink()
     assert home.said("tell", SSH_AUTH_SOCK=agent)["report"]["signatures"]["good"] == 1
     assert "the commit cannot be signed" in home.process("tell", SSH_AUTH_SOCK=str(home.folder)).stderr
 
 
 def test_a_key_that_is_missing(home: Home) -> None:
     """Nothing is saved unsigned by one whose git is set up to sign; the error says why and what to do."""
-    home.set_up(key=home.folder / "gone")
+    home.set_up(key=str(home.folder / "gone"))
     done = home.process("tell")
     assert done.returncode == 1
     assert "the commit cannot be signed" in done.stderr
@@ -162,11 +264,11 @@ def test_a_signature_under_other_words_is_bad(home: Home) -> None:
 
 def test_a_signature_of_somebody_else_is_named(home: Home) -> None:
     """A good signature vouches for its signer only."""
+    home.set_up(name="Eve", email="eve@example.org")
     home.said("tell")
-    home.signers.write_text(home.signers.read_text().replace("rea@", "eve@"))
-    said = [each["message"] for each in home.said()["report"]["findings"]]
+    said = [each["message"] for each in home.said()["report"]["findings"] if each["kind"] == "signature"]
     assert [message.partition(" is ")[2] for message in said] == [
-        f"signed by eve@example.org, and in the name of {REA}."
+        f"signed by {home.signer}, and in the name of Eve <eve@example.org>."
     ]
 
 
@@ -180,6 +282,7 @@ def test_no_setting_hides_the_verdict(setting: str, place: str, home: Home) -> N
     assert said["report"] == home.said()["report"]
 
 
+@pytest.mark.parametrize("home", OF_SSH, indirect=True)
 @pytest.mark.parametrize("name", ["gpg.program", "gpg.openpgp.program"])
 def test_the_users_program_is_asked(name: str, home: Home) -> None:
     """The user may have another program for signatures, under either of the names that git has for it."""
