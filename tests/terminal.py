@@ -6,16 +6,22 @@ import pty
 import struct
 import subprocess
 import termios
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 COLUMNS, ROWS = 80, 50
 
 
-def run(*command: str, environment: Mapping[str, str], keys: bytes = b"", cwd: Path | None = None) -> tuple[int, bytes]:
+def run(
+    *command: str,
+    environment: Mapping[str, str],
+    keys: bytes = b"",
+    cwd: Path | None = None,
+    meanwhile: Callable[[], object] = lambda: None,
+) -> tuple[int, bytes]:
     """Runs a command in a terminal; returns its exit code and every byte it wrote.
 
-    `keys` are what a person types at the first question.
+    `keys` are what a person types at the first question, and `meanwhile` what is done before that.
     """
     leader, follower = pty.openpty()
     fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
@@ -33,6 +39,7 @@ def run(*command: str, environment: Mapping[str, str], keys: bytes = b"", cwd: P
     while more := _next(leader):
         written += more
         if keys and written.endswith(b": "):
+            meanwhile()
             os.write(leader, keys)
             keys = b""
     os.close(leader)

@@ -29,7 +29,7 @@ Examples:
 
 \b
 JSON: session, rule; session: project_id, session_id, path, files, bytes,
-commits, edited_files, refs, dry_run; rule: as in haytham archive."""
+commits, edited_files, refs, state, dry_run; rule: as in haytham archive."""
 
 
 @click.command("delete", help=_HELP, epilog=_EPILOG)
@@ -54,7 +54,8 @@ def _one(selection: Selection, _rule: Rule, *, dry_run: bool, yes: bool, as_json
         return
     if not yes:
         _ask(_listed(planned), as_json=as_json)
-    _tell({"session": manager.delete_session(project, session), "rule": None}, as_json=as_json)
+    deleted = manager.delete_session(project, session, state=planned["state"])
+    _tell({"session": deleted, "rule": None}, as_json=as_json)
 
 
 def _by_rule(selection: Selection, rule: Rule, *, dry_run: bool, yes: bool, as_json: bool) -> None:
@@ -66,9 +67,8 @@ def _by_rule(selection: Selection, rule: Rule, *, dry_run: bool, yes: bool, as_j
         return
     if not yes:
         _ask([f"{len(going)} sessions, {planned['bytes']:,} bytes:", *(f"  {each}" for each in going)], as_json=as_json)
-    for each in going:  # those that were listed, whatever a rule would choose by now
-        manager.delete_session(project, each)
-    _tell({"session": None, "rule": {**planned, "dry_run": False}}, as_json=as_json)
+    done = manager.retain_sessions(project, action=DELETE, planned=planned)
+    _tell({"session": None, "rule": done}, as_json=as_json)
 
 
 def _listed(record: DeletionRecord) -> list[str]:

@@ -81,7 +81,7 @@ class DeletionRecord(TypedDict):
     """What `delete_session` removed, or would remove.
 
     `edited_files` are in no history; `refs` are branches, tags and stashes with commits that the session's own branch
-    does not have. Both are None if that cannot be told.
+    does not have. Both are None if that cannot be told. `state` tells this state of the session from any other.
     """
 
     project_id: str
@@ -92,11 +92,15 @@ class DeletionRecord(TypedDict):
     commits: int
     edited_files: list[str] | None
     refs: list[str] | None
+    state: str
     dry_run: bool
 
 
 class RetentionRow(TypedDict):
-    """One session that a retention chose, and why; `spared` says why it stays nevertheless, or is None."""
+    """One session that a retention chose, and why; `spared` says why it stays nevertheless, or is None.
+
+    `state` tells the state in which it is deleted from any other; it is None if it is not to be deleted.
+    """
 
     session_id: str
     status: str
@@ -104,6 +108,7 @@ class RetentionRow(TypedDict):
     bytes: int
     reason: str
     spared: str | None
+    state: str | None
 
 
 class RetentionRecord(TypedDict):

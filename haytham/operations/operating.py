@@ -15,6 +15,7 @@ from haytham.domain.operation_records import (
     ForkRecord,
     RepairRecord,
     RetentionRecord,
+    RetentionRow,
     RollbackRecord,
 )
 from haytham.domain.records import SessionState
@@ -104,16 +105,19 @@ class Operating:
             retirement.archive(writer, self._projects(project_id), is_archived=False)
         return self._access.state(project_id, session_id)
 
-    def delete_session(self, project_id: str, session_id: str, *, dry_run: bool = False) -> DeletionRecord:
+    def delete_session(
+        self, project_id: str, session_id: str, *, state: str | None = None, dry_run: bool = False
+    ) -> DeletionRecord:
         """Removes a session with its history, for good, after noting it in the project's; a dry run only tells.
 
-        Its forks have a history of their own, and stay.
+        Its forks have a history of their own, and stay. With the `state` that a dry run told, raises Conflict if
+        anything in it changed since.
         """
         folders.sweep(self._layout.existing_project(project_id) / layout.SESSIONS_FOLDER)
         store = self._access.store_at(self._layout.existing_session(project_id, session_id))
         record = retirement.planned(store, project_id, dry_run=dry_run)
         if not dry_run:
-            retirement.delete(store, record, self._projects(project_id))
+            retirement.delete(store, record, self._projects(project_id), state)
         return record
 
     def retain_sessions(
@@ -125,19 +129,21 @@ class Operating:
         larger_than: int | None = None,
         keep: int | None = None,
         action: str = session_retention.ARCHIVE,
+        planned: RetentionRecord | None = None,
         dry_run: bool = False,
     ) -> RetentionRecord:
         """Archives or deletes the sessions to which all that is given applies; a dry run only tells.
 
         `keep` of the sessions changed last stay. Without `statuses` only completed ones go. A session in which people
-        wrote what is in no history is not deleted.
+        wrote what is in no history is not deleted, nor one that changes meanwhile. With `planned`, what a dry run
+        returned, those go that it chose, whatever a rule would choose by now.
         """
-        wanted = session_retention.rule(statuses, older_than_days, larger_than, keep)
-        record = retirement.chosen(self._stores(project_id), project_id, wanted, action, self._access.clock())
-        for row in record["chosen"]:
-            if row["spared"] is None and not dry_run:
-                self._retire(project_id, row["session_id"], action)
-        return {**record, "dry_run": dry_run}
+        if planned is None:
+            wanted = session_retention.rule(statuses, older_than_days, larger_than, keep)
+            planned = retirement.chosen(self._stores(project_id), project_id, wanted, action, self._access.clock())
+        if dry_run:
+            return planned
+        return retirement.carry_out(planned, lambda row: self._retire(project_id, row, planned["action"]))
 
     def gc(
         self,
@@ -181,8 +187,8 @@ class Operating:
         ids = self._layout.session_ids(project_id)
         return [self._access.store_at(self._layout.existing_session(project_id, each)) for each in ids]
 
-    def _retire(self, project_id: str, session_id: str, action: str) -> None:
+    def _retire(self, project_id: str, row: RetentionRow, action: str) -> None:
         if action == session_retention.DELETE:
-            self.delete_session(project_id, session_id)
+            self.delete_session(project_id, row["session_id"], state=row["state"])
         else:
-            self.archive_session(project_id, session_id)
+            self.archive_session(project_id, row["session_id"])

@@ -1,12 +1,12 @@
 """Archives and deletes sessions, one by one or by a rule."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from datetime import datetime
 
 from haytham.checkpoint.session_writer import SessionWriter
 from haytham.domain import progress, session_retention, suggestions
-from haytham.domain.errors import HaythamError, InvalidInput
+from haytham.domain.errors import Conflict, HaythamError, InvalidInput, Location
 from haytham.domain.operation_records import DeletionRecord, RetentionRecord, RetentionRow
 from haytham.domain.session_retention import ARCHIVE, DELETE, Candidate, SessionRetention
 from haytham.operations import keeping, project_log
@@ -28,6 +28,7 @@ def archive(writer: SessionWriter, project: ProjectStore, *, is_archived: bool) 
 
 def planned(store: SessionStore, project_id: str, *, dry_run: bool) -> DeletionRecord:
     """Tells what goes with a session; one that cannot be read can still be deleted."""
+    state = unrecorded.fingerprint(store)  # first: what changes while the rest is read is noticed later
     files, size = folders.size(store.folder)
     found = _unrecorded(store)
     return DeletionRecord(
@@ -39,18 +40,54 @@ def planned(store: SessionStore, project_id: str, *, dry_run: bool) -> DeletionR
         commits=_commits(store),
         edited_files=None if found is None else found.files,
         refs=None if found is None else found.refs,
+        state=state,
         dry_run=dry_run,
     )
 
 
-def delete(store: SessionStore, record: DeletionRecord, project: ProjectStore) -> None:
-    """Removes a session, after the project's history noted it: so none can vanish without a word."""
+def delete(store: SessionStore, record: DeletionRecord, project: ProjectStore, state: str | None) -> None:
+    """Removes a session, after the project's history noted it: so none can vanish without a word.
+
+    Raises Conflict if it is not in this state any more; None is any.
+    """
     name = store.folder.name
     figures = {"Files": record["files"], "Bytes": record["bytes"], "Commits": record["commits"]}
     with store.locked() if store.history.git_folder.is_dir() else nullcontext():
+        _check_state(store, state)
         project_log.note(project, project_log.about(name, "deleted", Status="deleted", **figures), gone=name)
         gone = folders.set_aside(store.folder)
     folders.remove(gone)
+
+
+def _check_state(store: SessionStore, state: str | None) -> None:
+    if state is not None and state != unrecorded.fingerprint(store):
+        raise Conflict(
+            f"session {store.folder.name!r} changed since it was looked at; it was not deleted.",
+            location=Location(path=str(store.folder)),
+            hint="look at it again with --dry-run.",
+        )
+
+
+def carry_out(record: RetentionRecord, retire: Callable[[RetentionRow], object]) -> RetentionRecord:
+    """Retires the sessions that were chosen; one that changed since is spared."""
+    rows = [_retired(row, retire) if row["spared"] is None else row for row in record["chosen"]]
+    gone = sum(1 for row in rows if row["spared"] is None)
+    planned_to_go = sum(1 for row in record["chosen"] if row["spared"] is None)
+    return {
+        **record,
+        "dry_run": False,
+        "chosen": rows,
+        "kept": record["kept"] + planned_to_go - gone,
+        "bytes": sum(row["bytes"] for row in rows if row["spared"] is None),
+    }
+
+
+def _retired(row: RetentionRow, retire: Callable[[RetentionRow], object]) -> RetentionRow:
+    try:
+        retire(row)
+    except Conflict:
+        return {**row, "spared": "it changed meanwhile"}
+    return row
 
 
 def chosen(
@@ -91,6 +128,7 @@ def _candidate(store: SessionStore, action: str) -> Candidate | None:
 
 
 def _row(store: SessionStore, candidate: Candidate, reason: str, action: str) -> RetentionRow:
+    state = unrecorded.fingerprint(store) if action == DELETE else None
     return RetentionRow(
         session_id=candidate.session_id,
         status=candidate.status,
@@ -98,6 +136,7 @@ def _row(store: SessionStore, candidate: Candidate, reason: str, action: str) ->
         bytes=candidate.bytes,
         reason=reason,
         spared=_spared(store) if action == DELETE else None,
+        state=state,
     )
 
 

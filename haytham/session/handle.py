@@ -153,9 +153,9 @@ class Session:
         """Opens the session again, if it is archived."""
         return self.manager.unarchive_session(self.project_id, self.session_id)
 
-    def delete(self, *, dry_run: bool = False) -> DeletionRecord:
+    def delete(self, *, state: str | None = None, dry_run: bool = False) -> DeletionRecord:
         """Removes the session with its history, for good; a dry run only tells what goes."""
-        return self.manager.delete_session(self.project_id, self.session_id, dry_run=dry_run)
+        return self.manager.delete_session(self.project_id, self.session_id, state=state, dry_run=dry_run)
 
     def gc(self) -> list[CleanupRecord]:
         """Cleans up the session's folder."""

@@ -3,13 +3,16 @@
 Reads only. Left out is what Haytham wrote by itself and will commit or sweep, and the journals of agents.
 """
 
+import hashlib
 import os
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from haytham.domain.errors import HaythamError
 from haytham.storage import copies, files, git_index
 from haytham.storage.history import History, blob_id
 from haytham.storage.store import Store
@@ -31,19 +34,41 @@ def of(store: Store) -> Unrecorded:
     """Returns what is in no history of a folder; raises HaythamError if that cannot be told."""
     with store.history.kept_open():
         store.read_anew()
-        names = dict(walk(store.folder))
+        names = dict(_walk(store.folder))
         written = [name for name in _edited(store, names) if not _is_an_agents(store, name)]
         return Unrecorded(files=sorted({*written, *_staged(store)}), refs=_refs(store.history))
 
 
-def walk(folder: Path, prefix: str = "") -> Iterator[tuple[str, bool]]:
+def fingerprint(store: Store) -> str:
+    """Returns what tells whether anything in a folder changed: its files, its history, its refs; of any folder."""
+    told = hashlib.sha256()
+    for name, is_link in _walk(store.folder):
+        told.update(f"{name!r} {is_link} {_print_of(store.path(name), is_link=is_link)}\n".encode())
+    with suppress(HaythamError), store.history.opened() as repository:
+        names = ["HEAD", *sorted(str(each) for each in repository.references)]
+        told.update(repr([(name, str(repository.lookup_reference(name).target)) for name in names]).encode())
+    return told.hexdigest()
+
+
+def _print_of(path: Path, *, is_link: bool) -> str:
+    """Returns what tells the content of a file from any other; its size and time for one that cannot be read."""
+    with suppress(HaythamError, FileNotFoundError):
+        data = os.fsencode(path.readlink()) if is_link else files.read_bytes(path)
+        return "gone" if data is None else blob_id(data)
+    with suppress(FileNotFoundError):
+        found = path.lstat()
+        return f"{found.st_size} {found.st_mtime_ns}"
+    return "gone"
+
+
+def _walk(folder: Path, prefix: str = "") -> Iterator[tuple[str, bool]]:
     """Yields the names of all that is below a folder but its history, each with whether it is a link."""
     with files.translating(), os.scandir(folder) as entries:
         found = sorted(entries, key=lambda each: each.name)
     for each in found:
         if each.is_dir(follow_symlinks=False):
             if prefix or each.name != ".git":
-                yield from walk(Path(each.path), f"{prefix}{each.name}/")
+                yield from _walk(Path(each.path), f"{prefix}{each.name}/")
         elif files.TEMPORARY not in each.name:
             yield f"{prefix}{each.name}", each.is_symlink()
 

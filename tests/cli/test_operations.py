@@ -191,6 +191,27 @@ def test_delete_asks(sample: Sample, answer: str, *, is_there: bool) -> None:
     assert sample.folder.is_dir() == is_there
 
 
+@pytest.mark.parametrize("by_rule", [True, False])
+@pytest.mark.parametrize("place", ["phase_1_concept/concept_expansion.md", "session_manifest.md", "a new note.txt"])
+def test_delete_spares_what_changes_meanwhile(sample: Sample, place: str, *, by_rule: bool) -> None:
+    """What somebody saves while the question waits is not deleted with the session that was listed."""
+    which = ("--status", "in_progress") if by_rule else ("--session", sample.session)
+    edited = sample.folder / place
+
+    def edit() -> None:
+        edited.write_text((edited.read_text() if edited.exists() else "") + "one more line\n")
+
+    command = (*PROGRAM, "delete", *which, "--base-dir", str(sample.base))
+    code, written = terminal.run(*command, environment={}, keys=b"y\n", meanwhile=edit)
+    assert edited.read_text().endswith("one more line\n")
+    said = " ".join(written.decode().split())
+    if by_rule:
+        assert (code, "it changed meanwhile" in said, "0 deleted; 1 stay." in said) == (0, True, True)
+    else:
+        assert (code, "changed since it was looked at; it was not deleted." in said) == (1, True)
+    assert subjects(sample.base / sample.project)[-1] != f"Session {sample.session} deleted"
+
+
 def test_delete_json_and_rule(sample: Sample, shell: Shell) -> None:
     """The JSON form tells what went; a rule spares what people wrote."""
     _fork(sample)

@@ -1,11 +1,13 @@
 """Archiving, deleting and tidying up sessions."""
 
+import os
 import shutil
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from haytham import InvalidInput
+from haytham import Conflict, InvalidInput
 from tests.evidence import PROJECT, git, is_sound, refused, snapshot, subjects
 from tests.review.desk import AT, Desk
 
@@ -153,6 +155,63 @@ def test_what_cannot_be_told_is_not_nothing(done: Desk) -> None:
     assert (planned["edited_files"], planned["refs"]) == (None, None)
     found = done.manager.retain_sessions(PROJECT, statuses=["completed"], action="delete")
     assert [row["spared"] for row in found["chosen"]] == ["its history cannot be read"]
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, Path.mkdir])
+def test_an_odd_session_can_be_deleted(done: Desk, make: Callable[[Path], None]) -> None:
+    """What stands in the place of a document, and cannot be read as one, does not hold up a deletion."""
+    place = done.folder / "phase_1_draft" / "writer.md"
+    place.unlink()
+    make(place)
+    planned = done.manager.delete_session(*AT, dry_run=True)
+    done.manager.delete_session(*AT, state=planned["state"])
+    assert not done.folder.exists()
+
+
+def _edit_a_listed_file(done: Desk) -> None:
+    (done.folder / "listed.txt").write_text("listed, and changed\n")
+
+
+CHANGES: dict[str, Callable[[Desk], object]] = {
+    "a new file": lambda done: _write(done, "NOTES.txt"),
+    "a listed file": _edit_a_listed_file,
+    "a deleted file": lambda done: (done.folder / "listed.txt").unlink(),
+    "a link": lambda done: (done.folder / "link").symlink_to("nowhere"),
+    "a branch": lambda done: _commit_on(done, "switch", "-q", "-c", "mine"),
+    "a commit": lambda done: git(done.folder, "commit", "--allow-empty", "-m", "mine"),
+    "another attempt": lambda done: done.run(3, "again"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_only_what_was_looked_at_is_deleted(done: Desk, change: str) -> None:
+    """A deletion that names the state which a dry run told is refused if anything changed since, and goes otherwise."""
+    _write(done, "listed.txt")
+    planned = done.manager.delete_session(*AT, dry_run=True)
+    CHANGES[change](done)
+    error = refused(done.base, Conflict, lambda: done.manager.delete_session(*AT, state=planned["state"]))
+    assert error.message == "session 'session-456' changed since it was looked at; it was not deleted."
+    now = done.manager.delete_session(*AT, dry_run=True)["state"]
+    done.manager.delete_session(*AT, state=now)
+    assert not done.folder.exists()
+
+
+def test_a_planned_retention_spares_what_changed(done: Desk) -> None:
+    """Those go that a dry run chose, but for one that changed since; others do not, whatever the rule says by now."""
+    for name in ("fork", "other"):
+        done.manager.fork(*AT, name, phase=1)
+    wanted = ["in_progress"]
+    planned = done.manager.retain_sessions(PROJECT, statuses=wanted, action="delete", dry_run=True)
+    done.manager.fork(*AT, "later", phase=1)
+    (done.folder.parent / "other" / "notes.txt").write_text("mine\n")
+    found = done.manager.retain_sessions(PROJECT, action="delete", planned=planned)
+    assert {row["session_id"]: row["spared"] for row in found["chosen"]} == {
+        "fork": None,
+        "other": "it changed meanwhile",
+    }
+    assert (planned["kept"], found["kept"], found["dry_run"]) == (1, 2, False)
+    assert found["bytes"] == next(row["bytes"] for row in planned["chosen"] if row["session_id"] == "fork")
+    assert sorted(path.name for path in done.folder.parent.iterdir()) == ["later", "other", AT[1]]
 
 
 @pytest.mark.parametrize("action", ["archive", "delete"])
