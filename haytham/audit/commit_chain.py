@@ -85,6 +85,8 @@ class CommitChain:
                 f"was made to follow commit {short(parent)}, and follows {_listing([short(p) for p in link.parents])}"
             )
             self._say(link, f"{what}: commits were dropped, reordered, replaced or melted into one")
+        if parent is None and link.parents and any(name.startswith("Haytham-") for name in told):
+            self._say(link, "does not name the one before it, as every commit of Haytham's does: it was rewritten")
         number = told.get("Haytham-Phase")
         if number is None and told.get("Haytham-Status") == PhaseStatus.COMPLETED.value:
             self._is_closed = True

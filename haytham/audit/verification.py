@@ -106,6 +106,7 @@ class _Folder:
         self._store = store
         self._heads = heads
         self._commits = 0
+        self._noted_head: str | None = None
         self._signatures = SignatureCounts(good=0, bad=0, unchecked=0, none=0)
         self.findings = Findings(store.folder)
         names, problems = validation.documents(store)
@@ -133,6 +134,7 @@ class _Folder:
             folder=str(self._store.folder),
             session_id=session_id,
             head=_head(self._store),
+            noted_head=self._noted_head,
             commits=self._commits,
             documents=self._documents,
             signatures=self._signatures,
@@ -166,7 +168,7 @@ class _Folder:
         for name in history.substitutes():
             message = f"{name} makes git show another object than the one that history names."
             self.findings.add(HISTORY, message, ".git", "see: git replace --list")
-        noted = self._store.recorded_head()
+        self._noted_head = noted = self._store.recorded_head()
         own = [RecordedHead(commit=noted, where="the note of the last save")] if noted else []
         for head in [*own, *self._heads]:
             if not history.has(head.commit):

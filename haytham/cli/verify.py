@@ -1,8 +1,8 @@
 """The command `haytham verify`.
 
 `--json` prints: form "haytham.verify", version 1, sound, folders (each: folder, session_id (null for a project's own),
-head, commits, documents, signatures (good, bad, unchecked, none), findings), where a finding has message, path, line,
-section, field, hint, kind and commit.
+head, noted_head, commits, documents, signatures (good, bad, unchecked, none), findings), where a finding has message,
+path, line, section, field, hint, kind and commit.
 """
 
 import sys
@@ -31,9 +31,12 @@ Examples:
   haytham verify --json | jq '.folders[].findings[]'
 
 \b
-JSON: sound, folders; each folder: folder, session_id, head, commits,
-documents, signatures, findings; each finding: kind, message, path, …
+JSON: sound, folders; each folder: folder, session_id, head, noted_head,
+commits, documents, signatures, findings; each finding: kind, message, path, …
 Exit code 1 if there is any finding."""
+_UNRECORDED = """\
+The note of the last save of {} is missing (a clone has none):
+only --head, with a commit noted elsewhere, can tell whether its end is missing."""
 
 
 @click.command("verify", help=_HELP, epilog=_EPILOG)
@@ -87,3 +90,6 @@ def _show(reports: list[VerifyReport]) -> None:
             terminal.styled(found or "nothing", "red" if found else "green"),
         )
     terminal.show(console, table)
+    for report in reports:
+        if report["session_id"] is not None and report["commits"] and report["noted_head"] is None:
+            terminal.plain(console, _UNRECORDED.format(report["session_id"]), "yellow")

@@ -63,11 +63,16 @@ class SignatureCounts(TypedDict):
 
 
 class VerifyReport(TypedDict):
-    """What the verification of one folder found; `head` is its newest commit, to be noted elsewhere."""
+    """What the verification of one folder found; `head` is its newest commit, to be noted elsewhere.
+
+    `noted_head` is the one by the note of the last save; without the note, as in a clone, nothing but a head that
+    was noted elsewhere can tell a missing end.
+    """
 
     folder: str
     session_id: str | None
     head: str | None
+    noted_head: str | None
     commits: int
     documents: int
     signatures: SignatureCounts

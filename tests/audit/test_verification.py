@@ -64,6 +64,7 @@ def test_nothing_is_found_in_an_honest_session(told: Desk) -> None:
         "folder": str(told.folder),
         "session_id": AT[1],
         "head": git(told.folder, "rev-parse", "HEAD"),
+        "noted_head": git(told.folder, "rev-parse", "HEAD"),
         "commits": len(told.history()),
         "documents": 14,
         "signatures": {"good": 0, "bad": 0, "unchecked": 0, "none": len(told.history())},
@@ -136,6 +137,26 @@ def test_a_rewritten_history_contradicts_itself(told: Desk, how: str) -> None:
             missed.append(order)
         git(told.folder, "update-ref", "HEAD", head)
     assert missed == []
+
+
+def test_a_commit_that_no_longer_names_the_one_before_it(told: Desk) -> None:
+    """Whoever rewrites history without the words that tie it together leaves commits that lack them."""
+    git(told.folder, "filter-branch", "-f", "--msg-filter", "sed /^Haytham-Parent:/d", "HEAD")
+    git(told.folder, "update-ref", "-d", f"refs/original/refs/heads/{git(told.folder, 'branch', '--show-current')}")
+    for note in (told.folder / ".git").glob("haytham*"):
+        shutil.rmtree(note) if note.is_dir() else note.unlink()
+    report = told.manager.verify_session(*AT)
+    assert report["noted_head"] is None
+    lacking = [each for each in report["findings"] if "does not name the one before it" in each["message"]]
+    ours = git(told.folder, "log", "--format=%(trailers:key=Haytham-Phase,key=Haytham-Status,key=Haytham-Edited)")
+    assert len(lacking) >= len([line for line in ours.splitlines() if line]) // 2 > 1
+
+
+def test_whether_the_newest_commit_was_noted_is_told(told: Desk) -> None:
+    """Without the note of the last save nothing here can tell a missing end, and the report says so."""
+    assert told.manager.verify_session(*AT)["noted_head"] == git(told.folder, "rev-parse", "HEAD")
+    (told.folder / HEAD_NOTE).unlink()
+    assert told.manager.verify_session(*AT)["noted_head"] is None
 
 
 def test_a_cut_history_is_found(told: Desk) -> None:

@@ -38,6 +38,14 @@ def test_findings_are_told_in_words(sample: Sample, shell: Shell) -> None:
     assert lines[-1].split()[-1] == "2"
 
 
+def test_a_clone_has_no_recorded_head(sample: Sample, shell: Shell) -> None:
+    """What cannot be told is said."""
+    (sample.folder / ".git" / "haytham.head").unlink()
+    said = shell("verify", "--base-dir", sample.base, "--session", sample.session)
+    assert said.code == 0
+    assert f"The note of the last save of {sample.session} is missing (a clone has none):\nonly --head" in said.out
+
+
 def test_json(sample: Sample, shell: Shell) -> None:
     """The JSON form is what the manager returns, with one word for all of it."""
     manager = CheckpointManager(sample.base)
