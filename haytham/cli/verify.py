@@ -34,7 +34,7 @@ Examples:
 JSON: sound, folders; each folder: folder, session_id, head, noted_head,
 commits, documents, signatures, findings; each finding: kind, message, path, …
 Exit code 1 if there is any finding."""
-_UNRECORDED = """\
+_UNNOTED = """\
 The note of the last save of {} is missing (a clone has none):
 only --head, with a commit noted elsewhere, can tell whether its end is missing."""
 
@@ -92,4 +92,5 @@ def _show(reports: list[VerifyReport]) -> None:
     terminal.show(console, table)
     for report in reports:
         if report["session_id"] is not None and report["commits"] and report["noted_head"] is None:
-            terminal.plain(console, _UNRECORDED.format(report["session_id"]), "yellow")
+            for line in _UNNOTED.format(report["session_id"]).splitlines():
+                terminal.plain(console, line, "yellow")
