@@ -10,11 +10,16 @@ import statistics
 import subprocess
 import sys
 from collections.abc import Callable
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
 from bench import folder, median_ms, ratio
 
+from haytham.documents import journal_text
+from haytham.documents.journal_text import Header, Written
+from haytham.domain.journal_entry import Entry
+from haytham.domain.state_changes import Change, Verb
 from haytham.journal.journal import Journal
 from haytham.journal.journals import Journals
 
@@ -22,6 +27,7 @@ BLOCK = 20
 MESSAGE = ("The market grew by 4.2 % a year; three sources agree on that, and one does not. " * 10)[:500]
 ARGUMENTS = {"query": "market size", "limit": 20}
 RESULT = "1,204 hits"
+START = datetime(2026, 1, 31, 10, tzinfo=UTC)
 
 
 def step(journal: Journal, number: int) -> None:
@@ -94,25 +100,39 @@ def bench_forks(base: Path, fresh: Callable[[], Journal], middle: str, what: str
     """Forks from the middle: by a process that has just opened the journal, by one that works on it, and elsewhere."""
     cold = [timed(lambda n=n: fresh().fork(f"cold-{n}", middle)) for n in range(repeat)]  # type: ignore[misc]
     limit(f"fork from the middle of {what}, just opened", cold, 20)
+    other = Journals(base / "other", base / "other-notes", "s-2")
+    cold = [timed(lambda n=n: fresh().fork_into(other, f"a-{n}", middle)) for n in range(repeat)]  # type: ignore[misc]
+    limit(f"fork from the middle of {what} into another session, just opened", cold, 20)
     journal = fresh()
     journal.resume()
     warm = [timed(lambda n=n: journal.fork(f"warm-{n}", middle)) for n in range(repeat)]  # type: ignore[misc]
     limit(f"fork from the middle of {what}, at work", warm, 20)
-    other = Journals(base / "other", base / "other-notes", "s-2")
     into = [timed(lambda n=n: journal.fork_into(other, f"b-{n}", middle)) for n in range(repeat)]  # type: ignore[misc]
-    limit(f"fork from the middle of {what} into another session", into, 20)
+    limit(f"fork from the middle of {what} into another session, at work", into, 20)
 
 
-def bench_long(base: Path, repeat: int) -> None:
-    """Forks from the middle of ten thousand steps."""
-    journals = Journals(base / "journal", base / "notes", "s-1")
-    journal = journals.journal("writer")
-    for number in range(10_000):
-        step(journal, number)
-    middle = journal.all()[5_000].id
-    bench_forks(
-        base, lambda: Journals(base / "journal", base / "notes", "s-1").journal("writer"), middle, "10,000", repeat
-    )
+def bench_long(base: Path, steps: int, repeat: int) -> None:
+    """Forks from the middle of many steps, which are not saved one by one but written at once."""
+    middle = write_at_once(base / "journal" / "writer.md", steps)
+    what = f"{steps:,} steps"
+    bench_forks(base, lambda: Journals(base / "journal", base / "notes", "s-1").journal("writer"), middle, what, repeat)
+
+
+def write_at_once(path: Path, steps: int) -> str:
+    """Writes a journal as it would be after so many steps; returns the id of the entry in the middle."""
+    path.parent.mkdir(parents=True)
+    parts = [journal_text.header_text(Header(session="s-1", agent="writer"))]
+    previous = None
+    for number in range(1, steps + 1):
+        entry = Entry(id=f"{number:024x}", number=number, agent="writer", timestamp=START, step=number, parent=previous)
+        changes = [Change(Verb.ADD, ("messages",), {"role": "assistant", "content": MESSAGE})]
+        call = {"tool_name": "search", "arguments": {**ARGUMENTS, "page": number}, "result": RESULT, "success": True}
+        changes.append(Change(Verb.ADD, ("tool_calls",), call))
+        written = Written(entry=entry, previous=previous, changes=changes)
+        parts.append(journal_text.entry_text(written, parts[-1][-37:-5]))
+        previous = entry.id
+    path.write_bytes(b"".join(parts))
+    return f"{steps // 2:024x}"
 
 
 def count_flushes(base: Path) -> None:
@@ -149,13 +169,14 @@ def bench_journal(base: Path, *, is_quick: bool) -> None:
     bench_reading(base / "steps", journals, repeat)
     count_flushes(base)
     if not is_quick:
-        bench_long(base / "long", repeat)
+        bench_long(base / "long", 10_000, repeat)
+        bench_long(base / "longest", 100_000, repeat)
 
 
 def main() -> None:
     """Runs everything."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="without the ten thousand steps")
+    parser.add_argument("--quick", action="store_true", help="without the long journals")
     is_quick = parser.parse_args().quick
     with folder() as base:
         bench_journal(base / "journal", is_quick=is_quick)

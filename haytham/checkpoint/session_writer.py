@@ -189,7 +189,7 @@ class SessionWriter(SessionView):
         """Returns the journals of the phases that these files belong to: they enter history with them."""
         folders = {name.partition("/")[0] for name in names}
         return tuple(
-            name for phase in self.phases if phase.folder in folders for name in self.store.journal_names(phase)
+            name for phase in self.phases if phase.folder in folders for name in self.store.settled_journals(phase)
         )
 
     def _keep_edits(self, names: list[str], carried: tuple[str, ...]) -> None:

@@ -34,6 +34,7 @@ VERSION = 1
 _DIGITS = 32
 _ENDING = re.compile(rb"\n<!-- entry ([0-9a-f]{24}) sha256:([0-9a-f]{32}) -->\n")
 _HEADER_END = re.compile(rb"\n<!-- haytham:journal (\d+) sha256:([0-9a-f]{32}) -->\n")
+_BODY = re.compile(rb"\n(?:### |<!-- entry )")  # what follows the head of an entry
 _FIELD = re.compile(r"^- ([A-Z][A-Za-z ]*): (.*)$", re.MULTILINE)
 _WORD = re.compile(r"[A-Za-z0-9_.:/-]{1,80}\Z")
 _MESSAGE = ("role", "content")
@@ -155,9 +156,30 @@ def places(data: Bytes, start: int, before: bytes) -> tuple[list[Place], int]:
     return found, start
 
 
+def mark_of(entry_id: str) -> bytes:
+    """Returns what the last line of an entry begins with, and no other line."""
+    return f"\n<!-- entry {entry_id} sha256:".encode()
+
+
+def until(data: bytes, entry_id: str) -> bytes:
+    """Returns the bytes of a journal up to the end of an entry, or all if it is not there."""
+    place = data.find(mark_of(entry_id))
+    return data if place < 0 else data[: data.find(b"\n", place + 1) + 1]
+
+
+def origin_of(data: bytes) -> tuple[str, str] | None:
+    """Returns the journal and the entry that the first entry of a journal goes on from; None if it needs no other.
+
+    The beginning of the journal is enough. Raises Unreadable.
+    """
+    header, end, _ = read_header(data)
+    is_needed = f"\n- From: {header.forked_from}\n".encode() in data[end:] or _BODY.search(data, end) is None
+    return (header.forked_journal, header.forked_from) if header.forked_from and is_needed else None
+
+
 def find(data: Bytes, entry_id: str, agent: str) -> Written | None:
-    """Finds one entry without reading the others, checked against the hash before it; None if it is not there."""
-    ending = _ENDING.search(data, max(0, data.find(f"\n<!-- entry {entry_id} sha256:".encode())))
+    """Finds one entry in a part of a journal, checked against the hash before it; None if it is not there."""
+    ending = _ENDING.search(data, max(0, data.find(mark_of(entry_id))))
     before = data.rfind(b"\n<!-- ", 0, ending.start()) if ending else -1
     if ending is None or ending[1].decode() != entry_id or before < 0:
         return None

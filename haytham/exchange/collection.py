@@ -60,5 +60,8 @@ def _all_locked(stores: list[Store]) -> Iterator[None]:
 
 def _taken(store: Store, *without: str) -> tuple[FolderCopy, list[str]]:
     store.history.check()
+    if isinstance(store, SessionStore):
+        for phase in store.workflow.phases:
+            store.settled_journals(phase)
     copy = copies.take(store, without)
     return copy, store.edited_by_hand(list(copy.files))

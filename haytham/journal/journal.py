@@ -12,7 +12,7 @@ What a step costs is what changed in it, not what has accumulated.
 """
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -27,12 +27,13 @@ from haytham.domain.instants import Clock
 from haytham.domain.journal_entry import AgentStatus, Entry, EntryKind, Note, check_entry_id
 from haytham.domain.journal_policy import JournalPolicy
 from haytham.domain.records import CleanupReport
-from haytham.domain.state_changes import Change, State, Verb
+from haytham.domain.state_changes import Change, Verb
 from haytham.journal import journal_exchange
 from haytham.journal.journal_log import JournalLog
 from haytham.journal.journal_view import EntryLike, JournalView, id_of
 
 _LOG = logging.getLogger("haytham")
+Sources = Iterable[tuple[str, Path]]
 _SMALL = 16_384  # bytes that are quick to read back, whatever the state's own size
 
 
@@ -54,8 +55,11 @@ class Siblings(Protocol):
     def fork(self, journal: "Journal", origin: Entry, branch: str, name: str) -> "Journal":
         """Begins a branch that refers to an entry of a journal here."""
 
-    def take_over(self, journal: "Journal", origin: Entry, state: State, branch: str, name: str) -> "Journal":
-        """Begins a journal with a state of a journal elsewhere."""
+    def take_over(self, journal: "Journal", origin: Entry, sources: Sources, branch: str, name: str) -> "Journal":
+        """Begins a journal that goes on from an entry of a journal elsewhere."""
+
+    def sources(self, path: Path, entry_id: str) -> Sources:
+        """Yields the files that the state of an entry may have to be followed back through, with the entries there."""
 
     def detach_forks(self, journal: "Journal") -> None:
         """Makes those that refer to a journal independent of it."""
@@ -166,26 +170,30 @@ class Journal(JournalView):
         The branch refers to this journal, so that it costs the same however much there is.
         """
         with self._mutex, self._log.held():  # or else the entry could go away meanwhile
-            known = None if entry is None else self._log.find(check_entry_id(id_of(entry)))
-            return self._siblings.fork(self, known or self._entry(entry), branch, name)
+            return self._siblings.fork(self, self._origin(entry), branch, name)
 
     def fork_into(self, journals: "Siblings", branch: str = "", entry: EntryLike | None = None) -> "Journal":
-        """Begins a journal of the same agent in another session or phase, with a state of this one."""
-        origin = self._entry(entry)
-        return journals.take_over(self, origin, self.state_at(origin), branch, "fork")
+        """Begins a journal of the same agent in another session or phase, with a state of this one.
 
-    def begin(self, origin: Entry, state: State | None, name: str) -> Entry:
-        """Writes the first entry of a fork: a state, or None for that of an entry in the journal it came from.
+        It gets this journal, up to the entry, as its own, without copying it: so that costs the same however much
+        there is.
+        """
+        with self._mutex, self._log.held():
+            origin = self._origin(entry)
+            return journals.take_over(self, origin, self._siblings.sources(self.path, origin.id), branch, "fork")
+
+    def begin(self, origin: Entry, sources: Sources, name: str) -> Entry:
+        """Writes the first entry of a fork, which refers to an entry in its folder or, if there are any, in a source.
 
         Raises InvalidInput if somebody else began it meanwhile.
         """
         with self._mutex:
             note = replace(journal_entry.note(name), step=origin.step, metadata=dict(origin.metadata))
-            changes = [] if state is None else state_changes.whole(state)
             with self._log.changing():
                 if self._log.size:
                     raise InvalidInput(f"there is a journal {self.title} already.", hint="choose another branch.")
-                entry, _ = self._written(note, changes, Work(AgentState(), origin.id, 0, 0))
+                self._log.take_origins(sources)
+                entry, _ = self._written(note, [], Work(AgentState(), origin.id, 0, 0))
             self._work = None
             return entry
 
@@ -250,6 +258,11 @@ class Journal(JournalView):
         self._log.close()
 
     # Steps
+
+    def _origin(self, entry: EntryLike | None) -> Entry:
+        """Returns the entry that a fork is to begin at; call it while the log is held."""
+        known = None if entry is None else self._log.find(check_entry_id(id_of(entry)))
+        return known or self._entry(entry)
 
     def _at_work(self) -> "Work":
         with self._mutex:

@@ -17,6 +17,7 @@ from haytham.storage.journal_file import Fingerprint, JournalFile
 Elsewhere = Callable[[str, str], tuple[State, int]]
 _HASH_LENGTH = 32
 _TRIES = 3
+_WINDOW = 1 << 16
 
 
 class JournalLog:
@@ -140,13 +141,27 @@ class JournalLog:
             raise self.damage(place.start, str(error)) from error
 
     def find(self, entry_id: str) -> Entry | None:
-        """Returns the entry with an id, or None; one that nobody has asked for yet is found without the others."""
+        """Returns the entry with an id, or None; call it inside `held`.
+
+        If nothing was read yet, it is found without reading the others.
+        """
         if self._seen is None:
-            found = journal_text.find(self._file.read(), entry_id, self.header.agent)
-            return found.entry if found else None
+            return self._found_alone(entry_id)
         self.refresh()
         index = self.index_of(entry_id)
         return None if index is None else self.entry(index)
+
+    def _found_alone(self, entry_id: str) -> Entry | None:
+        """Reads as much in front of the entry's last line as is needed, since nobody knows how long it is."""
+        end = self._file.place_of(journal_text.mark_of(entry_id))
+        width = _WINDOW
+        while end >= 0:
+            start = max(0, end - width)
+            found = journal_text.find(self._file.part(start, end + _WINDOW), entry_id, self.header.agent)
+            if found or not start:
+                return found.entry if found else None
+            width *= 4
+        return None
 
     def state_at(self, entry_id: str) -> tuple[State, int]:
         """Returns the state that an entry stands for, and how many bytes had to be read for it; raises NotFound."""
@@ -178,8 +193,14 @@ class JournalLog:
             elif (known := self.index_of(each.base)) is not None and known < index:
                 index = known
             else:
-                state, further = self._elsewhere(self.header.forked_journal, each.base)
+                state, further = self._state_elsewhere(self._places[index].start, each.base)
                 return state, back, weight + further
+
+    def _state_elsewhere(self, offset: int, base: str) -> tuple[State, int]:
+        try:
+            return self._elsewhere(self.header.forked_journal, base)
+        except NotFound as error:
+            raise self.damage(offset, f"entry {base}, from which it goes on, is not there") from error
 
     # Trouble
 
@@ -208,11 +229,21 @@ class JournalLog:
     def changing(self) -> Iterator[list[Path]]:
         """Holds the journal for writing, as it is now, without an unfinished entry; yields what was put aside."""
         with self._file.locked():
-            if not self._is_swept:
+            is_swept, self._is_swept = self._is_swept, True
+            if not is_swept:
                 self._file.sweep()
-                self._is_swept = True
             self.refresh()
+            if not is_swept and self._file.origins() and not self._has_origin():
+                self._file.drop_origins()
             yield [self._set_aside()] if self.is_torn else []
+
+    def _has_origin(self) -> bool:
+        """Tells whether the first entry refers to another journal: no other one does."""
+        return bool(self._places) and self.written(0).base is not None
+
+    def take_origins(self, sources: Iterable[tuple[str, Path]]) -> None:
+        """Puts the journals that this one is to go on from beside it; call it inside `changing`."""
+        self._file.take_origins(sources)
 
     @contextmanager
     def held(self) -> Iterator[None]:

@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from haytham.documents.journal_text import Header
@@ -12,10 +13,10 @@ from haytham.domain.journal_entry import Entry
 from haytham.domain.journal_policy import JournalPolicy
 from haytham.domain.records import JournalBranch
 from haytham.domain.state_changes import State
-from haytham.journal.journal import Journal
+from haytham.journal.journal import Journal, Sources
 from haytham.journal.journal_log import JournalLog
 from haytham.storage import files
-from haytham.storage.journal_file import JournalFile
+from haytham.storage.journal_file import JournalFile, Origin, origin_of
 
 _SUFFIX = ".md"
 
@@ -98,10 +99,10 @@ class Journals:
             forked_from=origin.id,
             forked_journal=journal.title,
         )
-        return self._begun(header, origin, None, name)
+        return self._begun(header, origin, (), name)
 
-    def take_over(self, journal: Journal, origin: Entry, state: State, branch: str, name: str) -> Journal:
-        """Begins a journal in this folder with a state of a journal elsewhere."""
+    def take_over(self, journal: Journal, origin: Entry, sources: Sources, branch: str, name: str) -> Journal:
+        """Begins a journal in this folder that goes on from an entry of a journal elsewhere."""
         header = Header(
             session=self.session,
             agent=journal.agent,
@@ -110,7 +111,23 @@ class Journals:
             forked_journal=journal.title,
             forked_session=journal.session,
         )
-        return self._begun(header, origin, state, name)
+        return self._begun(header, origin, sources, name)
+
+    def sources(self, path: Path, entry_id: str) -> Sources:
+        """Yields the files that the state of an entry may have to be followed back through, with the entries there."""
+        file = JournalFile(path, path)
+        seen: set[str] = set()
+        while entry_id not in seen:
+            seen.add(entry_id)
+            further = origin_of(path)
+            yield entry_id, path
+            if further is None:
+                return
+            title, entry_id = further
+            path = file.origin(entry_id)
+            if not path.exists():
+                path = self._folder / f"{title}{_SUFFIX}"
+                file = JournalFile(path, path)
 
     def detach_forks(self, journal: Journal) -> None:
         """Makes those that refer to a journal independent of it, before entries of it go away."""
@@ -118,22 +135,30 @@ class Journals:
             if each.origin == journal.title:
                 each.detach()
 
-    def _begun(self, header: Header, origin: Entry, state: State | None, name: str) -> Journal:
+    def _begun(self, header: Header, origin: Entry, sources: Sources, name: str) -> Journal:
         self._check_free(header.title)
         journal = self._opened(header)
         if journal.has_begun:  # before its lock is asked for, which may be held here
             raise InvalidInput(f"there is a journal {header.title} already.", hint="choose another branch.")
-        journal.begin(origin, state, name)
+        journal.begin(origin, sources, name)
         return journal
 
     def _opened(self, header: Header) -> Journal:
         name = f"{header.title}{_SUFFIX}"
-        log = JournalLog(JournalFile(self._folder / name, self._notes / name), header, self._state_in)
+        file = JournalFile(self._folder / name, self._notes / name)
+        log = JournalLog(file, header, partial(self._state_in, file))
         return Journal(log, self, clock=self._clock, make_id=self._make_id, policy=self._policy)
 
-    def _state_in(self, title: str, entry_id: str) -> tuple[State, int]:
+    def _state_in(self, file: JournalFile, title: str, entry_id: str) -> tuple[State, int]:
+        """Returns a state that a journal goes on from: one of its origin's, or of another journal in this folder."""
         agent, _, branch = title.partition("@")
-        return self.journal(agent, branch).followed(entry_id)
+        origin = file.origin(entry_id)
+        if not origin.exists():
+            return self.journal(agent, branch).followed(entry_id)
+        header = Header(session="", agent=agent, branch=branch)
+        log = JournalLog(Origin(origin, entry_id), header, partial(self._state_in, file))
+        log.refresh()
+        return log.state_at(entry_id)
 
     def _check_free(self, title: str) -> None:
         for taken in self.titles():

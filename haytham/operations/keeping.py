@@ -11,6 +11,8 @@ from haytham.storage.store import CommitNote
 def uncommitted(writer: SessionWriter) -> tuple[list[str], list[str]]:
     """Returns the documents that history does not have as they are: those that people changed, and our own."""
     store = writer.store
+    for phase in writer.phases:
+        store.settled_journals(phase)
     names = [*earlier_state.documents(writer), layout.MANIFEST_FILE]
     committed = store.history.blob_ids(names)
     found = {name: store.bytes_of(name) for name in names}

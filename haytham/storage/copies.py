@@ -16,7 +16,7 @@ from haytham.storage.bundles import Bundle
 from haytham.storage.history import History
 from haytham.storage.store import Store
 
-_LONGEST_NAME, _LONGEST_PATH = 200, 1000
+_LONGEST_NAME, _LONGEST_PATH = 240, 1000
 _FORBIDDEN = re.compile(r'[\\:*?"<>|]')  # what some file systems take for something else
 
 

@@ -16,7 +16,7 @@ from haytham.domain.content import Content
 from haytham.domain.errors import BrokenRepository, InvalidInput, Location, NotFound
 from haytham.domain.reviewers import Reviewer
 from haytham.domain.workflow import Phase, Workflow
-from haytham.storage import files, layout
+from haytham.storage import files, journal_file, layout
 from haytham.storage.store import RESCUED, Store
 
 _MARK = b"<!-- haytham agent_output v"
@@ -170,6 +170,12 @@ class SessionStore(Store):
         """Returns the names of the journals of a phase's agents, with all that lies beside them."""
         folder = name_in(phase, layout.JOURNAL_FOLDER)
         return [f"{folder}/{name}" for name in files.names_in(self.path(folder))]
+
+    def settled_journals(self, phase: Phase) -> list[str]:
+        """Returns the same, after each of them became a file of its own; call it under the lock."""
+        names = self.journal_names(phase)
+        journal_file.settle(self.path(name) for name in names)
+        return names
 
     def content(self, phase: Phase) -> Content:
         """Returns the fingerprint of a phase's outputs as they are on disk."""

@@ -8,7 +8,7 @@ import pytest
 from tests.faults import tracing, verdict
 from tests.faults.orchestrator import PROJECT
 from tests.faults.tracing import Workshop
-from tests.faults.workshop import CALLS, CHECKPOINTS, NEW, OLD, SESSION
+from tests.faults.workshop import CALLS, CHECKPOINTS, NEW, OLD, SESSION, journals_of
 from tests.trials import count
 
 pytestmark = pytest.mark.skipif(bool(tracing.WITHOUT_STRACE), reason=tracing.WITHOUT_STRACE)
@@ -109,6 +109,33 @@ def test_a_migration_can_be_repeated(fault: str, workshop: Workshop, tmp_path: P
         tried += 1
     print(f"migrate, {fault}: {tried} points")
     assert tried
+    assert not problems, "\n".join(problems)
+
+
+def test_a_journal_is_forked_or_not(workshop: Workshop, tmp_path: Path) -> None:
+    """Killed at any step, or with a disk that refuses it, a fork is there whole or not at all, and can be repeated."""
+    prepared = tmp_path / "prepared"
+    journal = journals_of(prepared, "here").journal("writer")
+    states = [{"n": number} for number in range(3)]
+    for state in states:
+        journal.save(state)
+    whats = ("signal=SIGKILL", "error=EIO", "error=ENOSPC")
+    points = list(_points(workshop, "fork_journal", prepared, tmp_path, tracing.CHANGING, 10_000))
+    assert "linkat" in {name for name, _ in points}
+    problems = []
+    for what, (name, nth) in ((what, point) for what in whats for point in points):
+        base = _copy(prepared, tmp_path)
+        ended = workshop.call("fork_journal", base, inject=f"{name}:{what}:when={nth}")
+        where = f"{what} at {name} {nth} said {ended.said}"
+        begun = journals_of(base, "there").journal("writer")
+        found = [begun.state_at(each) for each in begun], begun.verify()
+        if found not in (([], []), ([states[1]], [])) or (ended.said == "ok" and not found[0]):
+            problems.append(f"{where}: {found}")
+        again = workshop.call("fork_journal", base)
+        fork = journals_of(base, "there").journal("writer")
+        found = [fork.state_at(each) for each in fork], fork.verify()
+        if again.said != "ok" or found != ([states[1]], []) or "NOT OURS" in ended.said:
+            problems.append(f"{where}, then {again.said}: {found}")
     assert not problems, "\n".join(problems)
 
 

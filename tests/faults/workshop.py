@@ -17,6 +17,7 @@ import haytham
 from haytham import CheckpointManager, HaythamError, ProjectManager
 from haytham.documents.migrations import Steps
 from haytham.exchange import archive as archives
+from haytham.journal.journals import Journals
 from haytham.storage.store import CommitNote
 from tests.faults.orchestrator import PROJECT, SHARED, text
 
@@ -184,6 +185,19 @@ def look(base: Path) -> None:
         archives.unpacked(path.read_bytes())
 
 
+def fork_journal(base: Path) -> None:
+    """A journal forked from the middle of another session's, unless it is there already."""
+    there = journals_of(base, "there").journal("writer")
+    if not len(there):
+        here = journals_of(base, "here").journal("writer")
+        here.fork_into(journals_of(base, "there"), entry=here.all()[1])
+
+
+def journals_of(base: Path, session: str) -> Journals:
+    """The journals of a session that consists of nothing else."""
+    return Journals(base / session, base / f"{session}-notes", session)
+
+
 CALLS: dict[str, Callable[[Path], None]] = {
     call.__name__: call
     for call in (
@@ -215,7 +229,7 @@ def _child(call: str, base: Path) -> None:
     os.read(0, 1)
     try:
         tempfile.tempdir = str(base.parent)
-        (CALLS | {each.__name__: each for each in (load_session, look, migrate)})[call](base)
+        (CALLS | {each.__name__: each for each in (load_session, look, migrate, fork_journal)})[call](base)
     except HaythamError as error:
         _say(f"{type(error).__name__}: {error.message}")
     except BaseException as error:  # noqa: BLE001 - whatever it is, the test is told

@@ -97,7 +97,7 @@ def test_a_branch_that_exists_is_refused(journal: Journal, journals: Journals) -
         with pytest.raises(InvalidInput, match="already"):
             call()
     with pytest.raises(InvalidInput, match="already"):
-        fork.begin(journal.all()[0], None, "late")
+        fork.begin(journal.all()[0], (), "late")
     with pytest.raises(InvalidInput):
         journal.fork("")
     assert before == fork.path.read_bytes()
