@@ -66,6 +66,19 @@ class SessionQueries:
             phases = [view.phase(number) for number in phase_nums]
         return {p.number: {agent: d.value["output"] for agent, d in view.store.outputs(p).items()} for p in phases}
 
+    def final_outputs(self, project_id: str, session_id: str) -> dict[str, str]:
+        """Returns the outputs of the last phase that is completed, by their files in the session; none before one is.
+
+        They are what a session usually results in: one of them is what a project is given to keep.
+        """
+        view = self._access.settled(project_id, session_id)
+        completed = [phase for phase in view.phases if view.status(phase) is PhaseStatus.COMPLETED]
+        return {
+            name_in(phase, f"{agent}.md"): str(document.value["output"])
+            for phase in completed[-1:]
+            for agent, document in view.store.outputs(phase).items()
+        }
+
     def validate_checkpoint(self, project_id: str, session_id: str, phase_num: int) -> tuple[bool, list[str]]:
         """Checks all documents of a phase by the reader that loads them; reports instead of raising."""
         try:

@@ -110,7 +110,7 @@ class SessionView:
         decisions = self.decisions(phase)
         status = self.status(phase)
         if status not in {PhaseStatus.COMPLETED, PhaseStatus.PENDING} and not self._is_taken_back(phase):
-            return f"the phase to be completed; it is {status}"
+            return f"to be completed; it is {status}"
         return reviews.missing(phase.approvals, decisions, self.instant)
 
     def is_new(self, phase: Phase) -> bool:
@@ -167,8 +167,19 @@ class SessionView:
         return GateClosed(
             f"{what}: phase {phase.number} {phase.name} needs {lacking}.",
             location=Location(path=str(self.store.path(name_in(phase, layout.FEEDBACK_FILE)))),
-            hint=_who_can(phase),
+            hint=self._way_on(phase),
         )
+
+    def _way_on(self, phase: Phase) -> str:
+        """Says how the gate behind a phase is opened, as far as it got."""
+        status, number = self.status(phase), phase.number
+        if status is PhaseStatus.REQUIRES_RETRY and not self._is_taken_back(phase):
+            return f"its review asked for another attempt: haytham start {number}, then complete it."
+        if status is not PhaseStatus.COMPLETED and not self._is_taken_back(phase):
+            return f"it has to be completed first: haytham start {number}."
+        if phase.approvals.roles:
+            return f"ask a reviewer in the role {', '.join(phase.approvals.roles)} to decide in that file."
+        return f"haytham review {number} opens that file; whoever can edit it can decide: set Action and save."
 
     def _lacking(self, phase: Phase) -> str | None:
         if self.status(phase) is PhaseStatus.PENDING:
@@ -205,7 +216,13 @@ class SessionView:
             lacking = self.missing_approval(phase)
         except InvalidInput:
             return "its form cannot be understood"
-        return f"it needs {lacking}" if lacking else None
+        return f"it needs {lacking}{self._void(phase)}" if lacking else None
+
+    def _void(self, phase: Phase) -> str:
+        """Says which approval of a phase holds no more, if there is one."""
+        feedback = self.store.feedback(phase)
+        void = reviews.void(reviews.previous_record(feedback.value)) if feedback else None
+        return f"; {void}" if void else ""
 
     # The manifest
 
@@ -244,13 +261,7 @@ class SessionView:
         return None
 
 
-def _who_can(phase: Phase) -> str:
-    if phase.approvals.roles:
-        return f"ask a reviewer in the role {', '.join(phase.approvals.roles)} to decide in that file."
-    return "anyone who can edit that file can decide: set Action to approved, and save."
-
-
 def _existing(document: Document | None, phase: Phase, what: str) -> Document:
     if document is None:
-        raise NotFound(f"phase {phase.number} {phase.name} has no {what} yet.", hint="it comes with save_checkpoint.")
+        raise NotFound(f"phase {phase.number} {phase.name} has no {what} yet.", hint="it has to run first.")
     return document

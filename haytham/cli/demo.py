@@ -2,17 +2,15 @@
 
 import asyncio
 import shlex
-import shutil
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from haytham.cli import terminal
+from haytham.cli import hints, terminal
 from haytham.cli.commands import COMMANDS
 from haytham.cli.demo_display import Display
-from haytham.cli.options import BASE_DIR, base_dir_option, help_option
+from haytham.cli.options import base_dir_option, help_option
 from haytham.cli.selection import Selection
 from haytham.cli.target import Target, newest_session
 from haytham.demo import story
@@ -55,7 +53,7 @@ def command(base_dir: Path, project: str | None, *, fast: bool, review: bool) ->
     pace = 0.0 if fast or not terminal.is_terminal() else 1.0
     target = _interrupted(base_dir, project) if project is not None else None
     gates = _gates(target) if target else story.GATES if review else ()
-    with Display(console, lambda name, project_id: _command(base_dir, name, project_id)) as display:
+    with Display(console, _command) as display:
         performance = Performance(base_dir, display, gates=gates, pace=pace)
         ids = target.ids if target else performance.create()
         try:
@@ -65,11 +63,11 @@ def command(base_dir: Path, project: str | None, *, fast: bool, review: bool) ->
         else:
             interrupted = False
     if interrupted:
-        _show_way_on(console, base_dir, performance, ids)
+        _show_way_on(console, performance, ids)
         raise KeyboardInterrupt
     _show_tree(console, ending.folder)
     _show_history(console, performance, ending)
-    _show_commands(console, base_dir, ending)
+    _show_commands(console, ending)
 
 
 def _interrupted(base_dir: Path, project: str) -> Target:
@@ -88,14 +86,14 @@ def _gates(target: Target) -> list[int]:
     return [phase.number for phase in target.phases() if phase.review is ReviewPolicy.REQUIRED]
 
 
-def _show_way_on(console: "Console", base_dir: Path, performance: Performance, ids: tuple[str, str]) -> None:
+def _show_way_on(console: "Console", performance: Performance, ids: tuple[str, str]) -> None:
     _title(console, "Stopped; what was done is saved")
     steps = performance.sessions.resume(*ids)
     if steps and steps[0]["action"] == staleness.REVIEW:
         terminal.plain(console, f"Decide about phase {steps[0]['phase_num']}, now or later:")
-        terminal.plain(console, f"  {_command(base_dir, 'review', ids[0])}")
+        terminal.plain(console, f"  {_command('review', ids[0])}")
     terminal.plain(console, "Go on with the demo:")
-    terminal.plain(console, f"  {_command(base_dir, 'demo', ids[0])}")
+    terminal.plain(console, f"  {_command('demo', ids[0])}")
 
 
 def _show_tree(console: "Console", folder: Path) -> None:
@@ -124,11 +122,11 @@ def _show_history(console: "Console", performance: Performance, ending: Ending) 
         terminal.show(console, terminal.joined(parts, " "))
 
 
-def _show_commands(console: "Console", base_dir: Path, ending: Ending) -> None:
+def _show_commands(console: "Console", ending: Ending) -> None:
     _title(console, "Look further")
     sent_back = [f"diff {phase.number}" for phase in ending.sent_back]
     for name in ("status", "log", "validate", *sent_back):
-        terminal.plain(console, f"  {_command(base_dir, name, ending.project_id)}")
+        terminal.plain(console, f"  {_command(name, ending.project_id)}")
     terminal.plain(console, "  " + shlex.join(["cat", ending.result["requirements_file"]]))
     terminal.plain(console, "  " + shlex.join(["cd", str(ending.folder)]))
     terminal.plain(console, "  cat session_manifest.md")
@@ -137,22 +135,10 @@ def _show_commands(console: "Console", base_dir: Path, ending: Ending) -> None:
         terminal.plain(console, "  " + shlex.join(["git", "log", "-p", f"{phase.folder}/"]))
 
 
-def _command(base_dir: Path, name: str, project_id: str) -> str:
-    """Returns what the user has to type for a command about a project."""
-    where = [] if str(base_dir) == BASE_DIR else ["--base-dir", str(base_dir)]
-    return shlex.join([program(), *name.split(), *where, "--project", project_id])
+def _command(name: str, project_id: str) -> str:
+    return hints.runnable(f"haytham {name}", project=project_id)
 
 
 def _title(console: "Console", text: str) -> None:
     terminal.show(console)
     terminal.plain(console, text, "bold")
-
-
-def program() -> str:
-    """Returns what the user has to type to call this program again."""
-    called = Path(sys.argv[0])
-    found = shutil.which("haytham")
-    if called.name != "haytham" or (found and Path(found).resolve() == called.resolve()):
-        return "haytham"
-    here = Path.cwd()
-    return str(called.relative_to(here)) if called.is_relative_to(here) else str(called)

@@ -14,15 +14,17 @@ from haytham.cli.commands import COMMANDS
 from haytham.cli.point import POINT
 from haytham.cli.selection import Selection, selecting
 from haytham.cli.target import Target, newest_session
+from haytham.domain.choices import Action
 from haytham.domain.errors import InvalidInput, NotFound
 from haytham.domain.workflow import Phase
 
 _HELP = f"""{COMMANDS["diff"][1]}
 
-PHASE is its number; without it, the only phase that has had a second attempt.
-Without --from and --to, the last two attempts. With --with, what the newest
-commits of two sessions have; without PHASE, of all phases. When agents ran,
-for how long and with how many tokens, is no difference."""
+PHASE is its number; without it, the only phase whose approval is void or, if
+there is none, that has had a second attempt. Without --from and --to: what
+changed since the approval that is void, or between the last two attempts. With
+--with, between two sessions; without PHASE, in all phases. When agents ran, for
+how long and with how many tokens, is no difference."""
 _EPILOG = """\b
 Examples:
   haytham diff
@@ -80,8 +82,10 @@ def _sessions(target: Target, phase: int | None, point: int | str | None, other:
 def _points(
     target: Target, phase: int | None, before: int | str | None, after: int | str | None
 ) -> tuple[dict[str, Any], str]:
-    chosen = target.phase(phase) if phase is not None else _only_repeated(target)
-    older, newer = _attempts(target, chosen, before, after)
+    void = _void(target) if before is None and after is None else []
+    chosen = target.phase(phase) if phase is not None else _only(void, "void approvals") or _only_repeated(target)
+    points = _since_approval(target, chosen) if chosen in void else None
+    older, newer = points or _attempts(target, chosen, before, after)
     text = target.manager.diff(*target.ids, chosen.number, older, newer)
     found = {"phase_num": chosen.number, "from": older, "to": newer, "other_session_id": None, "diff": text}
     both = f"Attempts {older} and {newer}" if isinstance(older, int) else f"Commits {older} and {newer}"
@@ -105,14 +109,31 @@ def _attempts(
     return newer - 1, newer
 
 
+def _void(target: Target) -> list[Phase]:
+    """Returns the phases whose approval is void."""
+    found = {row["number"] for row in target.manager.overview(*target.ids)["phases"] if row["void"]}
+    return [phase for phase in target.phases() if phase.number in found]
+
+
+def _since_approval(target: Target, phase: Phase) -> tuple[str, str] | None:
+    """Returns the commit of the last approval of a phase, and the newest one."""
+    approvals = target.manager.log(*target.ids, phase=phase.number, decision=Action.APPROVED.value)
+    return (approvals[0]["id"], target.manager.history(*target.ids)[0].id) if approvals else None
+
+
+def _only(phases: list[Phase], what: str) -> Phase | None:
+    if len(phases) > 1:
+        names = ", ".join(f"{phase.number} {phase.name}" for phase in phases)
+        raise InvalidInput(f"{len(phases)} phases have {what}.", hint=f"name one: {names}.")
+    return phases[0] if phases else None
+
+
 def _only_repeated(target: Target) -> Phase:
     found = [each for each in target.phases() if len(target.manager.attempts(*target.ids, each.number)) > 1]
-    if not found:
+    chosen = _only(found, "had a second attempt")
+    if chosen is None:
         raise NotFound(
             f"no phase of session {target.session} has had a second attempt.",
             hint="a second attempt comes after a review that requests changes.",
         )
-    if len(found) > 1:
-        names = ", ".join(f"{phase.number} {phase.name}" for phase in found)
-        raise InvalidInput(f"{len(found)} phases have had a second attempt.", hint=f"name one: {names}.")
-    return found[0]
+    return chosen

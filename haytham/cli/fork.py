@@ -6,7 +6,7 @@ origin, commit, phase, kept_phases, pending_phases, reopened.
 
 import click
 
-from haytham.cli import json_output, options, terminal
+from haytham.cli import hints, json_output, options, terminal
 from haytham.cli.commands import COMMANDS
 from haytham.cli.selection import Selection, selecting
 from haytham.cli.target import newest_session
@@ -55,3 +55,5 @@ def _show(record: ForkRecord) -> None:
     if record["reopened"]:
         rows.append(("Review", f"{options.numbers(record['reopened'], '')}: the decision was withdrawn later"))
     terminal.facts(console, rows)
+    terminal.show(console)
+    terminal.plain(console, hints.runnable("What to do: haytham next", session=record["session_id"]))

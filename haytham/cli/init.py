@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from haytham.cli import json_output, options, terminal
+from haytham.cli import hints, json_output, options, terminal
 from haytham.cli.commands import COMMANDS
 from haytham.project.project_manager import ProjectManager
 from haytham.storage.history_user import user_identity
@@ -36,7 +36,8 @@ JSON: project (as create_project returns it), path."""
 @options.help_option
 def command(idea: str, name: str | None, user: str | None, mode: str, base_dir: Path, *, as_json: bool) -> None:
     """Makes a project."""
-    project = ProjectManager(base_dir).create_project(user or _you(), idea, name, mode)
+    manager = ProjectManager(base_dir)
+    project = manager.create_project(user or _you(), idea, name, mode)
     path = base_dir / project["project_id"]
     if as_json:
         json_output.emit("init", {"project": project, "path": str(path)})
@@ -45,7 +46,9 @@ def command(idea: str, name: str | None, user: str | None, mode: str, base_dir: 
     terminal.facts(console, [("Project", project["project_id"])])
     terminal.plain(console, str(path))
     terminal.show(console)
-    terminal.plain(console, "Begin a session: haytham new")
+    is_only = len(manager.project_ids()) == 1
+    command = hints.runnable("haytham new", project=None if is_only else project["project_id"])
+    terminal.plain(console, f"Begin a session: {command}")
 
 
 def _you() -> str:

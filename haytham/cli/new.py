@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from haytham.cli import json_output, options, terminal
+from haytham.cli import hints, json_output, options, terminal
 from haytham.cli.commands import COMMANDS
 from haytham.cli.selection import Selection, selecting
 from haytham.project.project_manager import ProjectManager
@@ -57,7 +57,7 @@ def command(selection: Selection, workflow: str, mode: str | None, reviews: tupl
     terminal.facts(console, [("Session", started["session_id"]), ("Workflow", about)])
     terminal.plain(console, started["path"])
     terminal.show(console)
-    terminal.plain(console, "What to do: haytham next")
+    terminal.plain(console, hints.runnable("What to do: haytham next"))
 
 
 def known_as(manager: ProjectManager, workflow: str) -> str:

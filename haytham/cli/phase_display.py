@@ -7,7 +7,7 @@ back).
 
 from typing import Any
 
-from haytham.cli import json_output, terminal
+from haytham.cli import hints, json_output, terminal
 from haytham.cli.target import Target
 from haytham.domain.choices import PhaseStatus, ReviewPolicy
 from haytham.domain.workflow import Phase
@@ -36,7 +36,8 @@ def show(target: Target, phase: Phase, *, as_json: bool) -> None:
     )
     terminal.plain(console, value["folder"])
     terminal.show(console)
-    terminal.plain(console, _what_next(phase, value["status"]))
+    for line in _what_next(phase, value):
+        terminal.plain(console, hints.runnable(line))
 
 
 def _value(target: Target, phase: Phase) -> dict[str, Any]:
@@ -59,9 +60,10 @@ def _value(target: Target, phase: Phase) -> dict[str, Any]:
     }
 
 
-def _what_next(phase: Phase, status: str) -> str:
-    if status == PhaseStatus.IN_PROGRESS:
-        return f"Save what was written: haytham complete {phase.number} -o FILE"
+def _what_next(phase: Phase, value: dict[str, Any]) -> list[str]:
+    if value["status"] == PhaseStatus.IN_PROGRESS:
+        outputs = "".join(f" -o {agent}=FILE" for agent in value["agents"]) or " -o FILE"
+        return ["Save what was written:", f"haytham complete {phase.number}{outputs}"]
     if phase.review is ReviewPolicy.NONE:
-        return "What to do: haytham next"
-    return f"Decide about it: haytham review {phase.number}"
+        return ["What to do: haytham next"]
+    return [f"Read it: haytham show {phase.number}", f"Decide about it: haytham review {phase.number}"]

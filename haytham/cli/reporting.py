@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import click
 
-from haytham.cli import json_output, terminal
+from haytham.cli import hints, json_output, terminal
 from haytham.cli.visible import visible, visible_lines
 from haytham.domain.errors import HaythamError, InternalError, Location, Problem
 
@@ -58,11 +58,11 @@ def guarded(run: Callable[[], int], *, as_json: bool = False) -> int:
 
 def lines_of(problem: Problem, width: int | None = None) -> list[str]:
     """Words one problem of a document: what, where, how to go on; folded if there is a width to fold it to."""
-    where = str(problem.location)
+    where, hint = str(problem.location), hints.runnable(problem.hint)
     lines = [
         f"Error: {visible(problem.message)}",
         *([f"  {visible(where)}"] if where else []),
-        *([f"Hint: {visible(problem.hint)}"] if problem.hint else []),
+        *([f"Hint: {visible(hint)}"] if hint else []),
     ]
     return _folded(lines, width)
 
@@ -114,7 +114,7 @@ def _usage(error: click.ClickException) -> Report:
     context = getattr(error, "ctx", None)
     path = context.command_path if context else "haytham"
     meant = f'did you mean "{known[0]}"? ' if known else ""
-    hint = f"{meant}see: {path} --help"
+    hint = f"{meant}see: {hints.program()}{path.removeprefix('haytham')} --help"
     return _single(error.exit_code, "Usage", [f"Error: {visible(message)}", f"Hint: {visible(hint)}"], message, hint)
 
 

@@ -6,7 +6,7 @@ reason), where action is run, run_again, retry or review.
 
 import click
 
-from haytham.cli import json_output, options, terminal
+from haytham.cli import hints, json_output, options, terminal
 from haytham.cli.commands import COMMANDS
 from haytham.cli.selection import Selection, selecting
 from haytham.cli.styles import STYLES
@@ -62,4 +62,4 @@ def _show(steps: list[ResumeStep]) -> None:
     first = steps[0]
     if first["action"] == staleness.REVIEW:
         terminal.show(console)
-        terminal.plain(console, f"Decide: haytham review {first['phase_num']}")
+        terminal.plain(console, hints.runnable(f"Decide: haytham review {first['phase_num']}"))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from haytham.cli import editor, options, reporting, review_display, terminal
+from haytham.cli import editor, hints, options, reporting, review_display, terminal
 from haytham.cli.commands import COMMANDS
 from haytham.cli.editor import Editor
 from haytham.cli.selection import Selection, selecting
@@ -104,7 +104,7 @@ class Sitting:
             raise InvalidInput(
                 f"the editor {self._editor.words!r} ended with code {code}.",
                 location=Location(path=str(self._form)),
-                hint=f"what it saved is in the form and stays there. {self._again()}",
+                hint=f"what it saved stays in the form. haytham review {self._phase.number} opens it again.",
             )
 
     def _goes_on(self, *, changed: bool, opening: int) -> bool:
@@ -137,7 +137,7 @@ class Sitting:
         return bool(after["attempt"] > before["attempt"] == previous["attempt"])
 
     def _again(self) -> str:
-        return f"haytham review {self._phase.number} opens it again."
+        return hints.runnable(f"haytham review {self._phase.number} opens it again.")
 
 
 def _is_decided(before: ReviewRecord | None, after: ReviewRecord) -> bool:

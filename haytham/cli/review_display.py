@@ -6,9 +6,10 @@ it).
 
 from typing import TYPE_CHECKING
 
-from haytham.cli import json_output, terminal
+from haytham.cli import hints, json_output, terminal
 from haytham.cli.target import Target
 from haytham.domain import reviews
+from haytham.domain.choices import Action
 from haytham.domain.records import ReviewRecord
 
 if TYPE_CHECKING:
@@ -30,9 +31,18 @@ def show(target: Target, record: ReviewRecord, *, as_json: bool) -> None:
     attempt = f", attempt {record['attempt']}" if record["attempt"] > 1 else ""
     terminal.plain(console, f"Phase {record['phase_num']} {record['phase_name']}{attempt}", "bold")
     terminal.facts(console, _rows(record))
-    terminal.plain(console, f"{record['policy'].capitalize()} review of this content, in this form:")
-    terminal.plain(console, record["content"])
-    terminal.plain(console, record["form"])
+    terminal.plain(console, f"Content {record['content']}")  # in a table they would be too wide for 80 columns
+    terminal.plain(console, f"Form    {record['form']}")
+    terminal.show(console)
+    terminal.plain(console, hints.runnable(_what_next(record)))
+
+
+def _what_next(record: ReviewRecord) -> str:
+    if record["decision"] is None:
+        return f"Read it: haytham show {record['phase_num']}"
+    if record["decision"] == Action.RETRY_WITH_CHANGES:
+        return f"The next attempt: haytham start {record['phase_num']}"
+    return "What to do: haytham next"
 
 
 def _rows(record: ReviewRecord) -> list[tuple[str, "str | Text"]]:
@@ -46,7 +56,7 @@ def _rows(record: ReviewRecord) -> list[tuple[str, "str | Text"]]:
     rows += [("Comments", terminal.paragraph(record["comments"].strip("\n")))] if record["comments"].strip() else []
     for number, change in enumerate(record["requested_changes"], 1):
         rows.append(("Changes" if number == 1 else "", terminal.paragraph(f"{number}. {change}".strip("\n"))))
-    return rows
+    return [*rows, ("Review", record["policy"])]
 
 
 def decision(record: ReviewRecord) -> "Text":

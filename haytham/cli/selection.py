@@ -1,12 +1,12 @@
 """Finds the project and the session that a command is about; never guesses between two."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
 
-from haytham.cli import options
-from haytham.domain.errors import InvalidInput, Location, NotFound
+from haytham.cli import hints, options
+from haytham.domain.errors import HaythamError, InvalidInput, Location, NotFound
 from haytham.domain.records import SessionSummary
 from haytham.project.project_manager import ProjectManager
 
@@ -87,7 +87,12 @@ def selecting(*, project: str, session: str | None = None) -> options.Decorator:
         @options.project_option(project)
         @wraps(function)
         def command(base_dir: Path, project: str | None, session: str | None = None, **further: object) -> None:
-            function(selection=Selection(base_dir=base_dir, project=project, session=session), **further)
+            selection = Selection(base_dir=base_dir, project=project, session=session)
+            try:
+                function(selection=selection, **further)
+            except HaythamError as error:  # here it is still known what the command was about
+                error.problems = tuple(replace(each, hint=hints.runnable(each.hint)) for each in error.problems)
+                raise
 
         return command if session is None else options.session_option(session)(command)
 

@@ -6,7 +6,7 @@ when more than one project is shown, else what `overview` returns.
 
 import click
 
-from haytham.cli import json_output, options, status_display
+from haytham.cli import hints, json_output, options, status_display
 from haytham.cli.commands import COMMANDS
 from haytham.cli.selection import Selection, newest, selecting
 from haytham.domain.errors import InvalidDocument, Problem
@@ -57,4 +57,6 @@ def _look(selection: Selection) -> tuple[list[ProjectStatusRecord], SessionOverv
         return manager.list_projects(), None
     project = manager.get_project_status(ids[0])
     session_id = selection.session or newest(project["sessions"])
+    if session_id is not None and len(project["sessions"]) > 1:
+        hints.need_session(session_id)
     return [project], manager.sessions.overview(ids[0], session_id) if session_id is not None else None

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from haytham.cli import terminal
+from haytham.cli import hints, terminal
 from haytham.domain import messages
 from haytham.domain.choices import PhaseStatus, ReviewPolicy
 from haytham.domain.records import PhaseOverview, ProjectStatusRecord, SessionOverview, SessionSummary
@@ -20,7 +20,7 @@ def show_projects(projects: list[ProjectStatusRecord], base_dir: Path) -> None:
     """Prints a list of projects."""
     console = terminal.screen()
     if not projects:
-        terminal.plain(console, f"There are no projects in {base_dir} yet. haytham init makes one.")
+        terminal.plain(console, hints.runnable(f"There are no projects in {base_dir} yet. haytham init makes one."))
         return
     table = terminal.table("Project", "Name", "Status", "Sessions", right=("Sessions",), flexible=("Name", "Project"))
     for each in projects:
@@ -29,7 +29,7 @@ def show_projects(projects: list[ProjectStatusRecord], base_dir: Path) -> None:
         table.add_row(terminal.styled(each["project_id"]), name, terminal.word(each["status"]), count)
     terminal.show(console, table)
     terminal.show(console)
-    terminal.plain(console, "One of them: haytham status --project ID")
+    terminal.plain(console, hints.runnable("One of them: haytham status", project="ID"))
 
 
 def show_project(record: ProjectStatusRecord, session: SessionOverview | None) -> None:
@@ -75,6 +75,9 @@ def _show_sessions(console: "Console", sessions: list[SessionSummary]) -> None:
 
 def _show_session(console: "Console", session: SessionOverview) -> None:
     terminal.show(console, session_view(session))
+    if (gate := _gate(session)) is not None:
+        terminal.show(console)
+        terminal.plain(console, hints.runnable(f"Decide: haytham review {gate}"))
     if session["problems"]:
         terminal.show(console)  # they are told next
 
@@ -161,13 +164,18 @@ def _waits(row: PhaseOverview) -> bool:
 
 
 def _next(session: SessionOverview) -> str:
-    phases = session["phases"]
-    names = {row["number"]: row["name"] for row in phases}
-    following = session["next_phase"]
-    gate = next((row["number"] for row in phases if _waits(row)), None)
-    if gate is not None and (following is None or gate < following):
-        return f"the review of phase {gate} {names[gate]}: haytham review {gate}"
+    names = {row["number"]: row["name"] for row in session["phases"]}
+    following, gate = session["next_phase"], _gate(session)
+    if gate is not None:
+        return f"the review of phase {gate} {names[gate]}"
     return f"phase {following} {names.get(following, '')}" if following is not None else "nothing, it is completed"
+
+
+def _gate(session: SessionOverview) -> int | None:
+    """Returns the phase whose review comes next, if one does."""
+    following = session["next_phase"]
+    gate = next((row["number"] for row in session["phases"] if _waits(row)), None)
+    return gate if gate is not None and (following is None or gate < following) else None
 
 
 def _seconds(duration: float | None) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from haytham.checkpoint.checkpoint_manager import CheckpointManager
+from haytham.cli import hints
 from haytham.cli.selection import Selection, listing, newest
 from haytham.domain.choices import PhaseStatus, ReviewPolicy, SessionStatus
 from haytham.domain.errors import InvalidDocument, InvalidInput, Location, NotFound
@@ -90,12 +91,20 @@ def open_session(selection: Selection) -> Target:
 def _target(selection: Selection, choose: Callable[[Sequence[SessionSummary]], str | None]) -> Target:
     project = selection.one_project()
     manager = selection.manager.sessions
-    session = selection.session or choose(manager.list_sessions(project))
+    session = selection.session or _chosen(manager.list_sessions(project), choose)
     if session is None:
-        raise NotFound("the project has no sessions yet.", location=Location(path=str(selection.base_dir / project)))
+        place = Location(path=str(selection.base_dir / project))
+        raise NotFound("the project has no sessions yet.", location=place, hint="haytham new begins one.")
     target = Target(manager=manager, project=project, session=session)
     manager.load_session(*target.ids)  # finishes what a crash may have left, before anything is looked at
     return target
+
+
+def _chosen(sessions: Sequence[SessionSummary], choose: Callable[[Sequence[SessionSummary]], str | None]) -> str | None:
+    session = choose(sessions)
+    if session is not None and len(sessions) > 1:
+        hints.need_session(session)
+    return session
 
 
 def _only_open(sessions: Sequence[SessionSummary]) -> str | None:

@@ -125,7 +125,7 @@ class ProjectManager:
         unfinished = [n for n, status in state["phase_statuses"].items() if not PhaseStatus(status).is_done]
         with self._writing(project_id) as store:
             version = store.next_requirements_version()
-            name = f"{layout.OUTPUTS_FOLDER}/requirements_v{version}.md"
+            name = layout.requirements(version)
             files.make_folder(store.path(layout.OUTPUTS_FOLDER))
             value = projects.changed(store.project().value, self._now(), requirements_version=version)
             note = _result_note(session_id, version, unfinished, own_metrics, head)
@@ -140,6 +140,11 @@ class ProjectManager:
             unfinished_phases=unfinished,
             metrics={**state["metrics"], **own_metrics},
         )
+
+    def session_results(self, project_id: str, session_id: str) -> list[str]:
+        """Returns the files in which results of a session were kept, oldest first."""
+        store = self._store(project_id)
+        return [str(store.path(name)) for name in store.results(session_id)]
 
     def list_user_projects(self, user_id: str, status: str | None = None) -> list[ProjectRecord]:
         """Lists a user's projects, newest first, optionally only those of one status.

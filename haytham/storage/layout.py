@@ -26,6 +26,11 @@ PROJECT_BRANCH = "main"
 OWN_FILES = frozenset({CHECKPOINT_FILE, FEEDBACK_FILE})
 
 
+def requirements(version: int) -> str:
+    """Returns the name of a kept result inside the project's folder."""
+    return f"{OUTPUTS_FOLDER}/requirements_v{version}.md"
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Layout:
     """The folders below one base folder."""

@@ -94,6 +94,12 @@ class ProjectStore(Store):
             note = messages.message("What a crash had left uncommitted", ", ".join(ours), {"Recovered": "yes"})
             self.commit(ours, CommitNote(message=note))
 
+    def results(self, session_id: str) -> list[str]:
+        """Returns the names of the files in which results of a session were kept, oldest first."""
+        told = [each.trailers for each in self.history.entries() if each.trailers.get("Haytham-Session") == session_id]
+        versions = [each.get("Haytham-Requirements", "") for each in reversed(told)]
+        return [layout.requirements(int(version)) for version in versions if version.isdecimal()]
+
     def next_requirements_version(self) -> int:
         """Returns the number that the next result of a session gets."""
         folder = self.path(layout.OUTPUTS_FOLDER)

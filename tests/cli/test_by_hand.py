@@ -45,22 +45,30 @@ def test_end_to_end(tmp_path: Path) -> None:
         "Agents  concept_expansion",
         f"{folder}/phase_1_concept",
         "",
-        "Save what was written: haytham complete 1 -o FILE",
+        "Save what was written:",
+        "haytham complete 1 -o concept_expansion=FILE",
     ]
     assert _lines(process("complete", "-o", "concept_expansion.md", cwd=tmp_path)) == [
         "Phase   1 Concept Expansion, attempt 1: completed",
         "Agents  concept_expansion",
         f"{folder}/phase_1_concept",
         "",
+        "Read it: haytham show 1",
         "Decide about it: haytham review 1",
     ]
-    assert _lines(process("next", cwd=tmp_path))[1] == "haytham review 1"
+    assert _lines(process("next", cwd=tmp_path))[1:] == ["haytham show 1", "haytham review 1"]
     assert process("approve", cwd=tmp_path).code == 0
-    assert _lines(process("finish", "concept_expansion.md", cwd=tmp_path)) == [
+    kept = f"{BASE_DIR}/{project}/outputs/requirements_v1.md"
+    assert _lines(process("finish", cwd=tmp_path)) == [
         f"Session  {session}: completed",
         "Not run  phases 2, 3, 6, 7",
-        f"{BASE_DIR}/{project}/outputs/requirements_v1.md",
+        "Result   the output phase_1_concept/concept_expansion.md",
+        kept,
+        "",
+        "One page to mail: haytham export --html",
     ]
+    assert (tmp_path / kept).read_bytes() == (tmp_path / "concept_expansion.md").read_bytes()
+    assert _lines(process("next", cwd=tmp_path)) == [f"Session {session} is completed. Its result:", kept]
     outputs = CheckpointManager(tmp_path / BASE_DIR).get_phase_outputs(project, session)
     assert outputs == {1: {"concept_expansion": "# Concept\r\n\r\nno newline at the end"}}
 
@@ -265,3 +273,48 @@ def test_finish_json_and_gate(tmp_path: Path, shell: Shell) -> None:
     assert (said["status"], said["unfinished_phases"]) == ("completed", [2, 3, 6, 7])
     assert Path(said["requirements_file"]).read_text() == "# Result\n"
     assert json.dumps(said["metrics"])
+
+
+def test_finish_keeps_what_was_approved(tmp_path: Path, shell: Shell) -> None:
+    """Without a file, the output that was approved is kept; with another text, that is said."""
+    sample = waiting_session(tmp_path / "b")
+    at = ["--base-dir", str(sample.base)]
+    output = sample.folder / "phase_1_concept" / "writer.md"
+    output.write_text(f"{output.read_text()}and more\n")
+    assert shell("finish", *at).code == 1  # nobody approved that
+    shell("approve", *at)
+    said = shell("finish", *at, "--json").json
+    assert Path(said["requirements_file"]).read_text() == "the first text\nand more\n"
+    (tmp_path / "old.md").write_text("the first text\n")
+    said = shell("finish", tmp_path / "old.md", *at)
+    assert _lines(said)[2:4] == [
+        "Result   a text that is no output of the last phase",
+        "Before   1 kept earlier, which stay",
+    ]
+
+
+def test_finish_twice(tmp_path: Path, shell: Shell) -> None:
+    """A session that is completed, and whose result is kept, does not end again."""
+    sample = waiting_session(tmp_path, review="none")
+    first = shell("finish", "--base-dir", tmp_path, "--json").json["requirements_file"]
+    said = shell("finish", "--base-dir", tmp_path)
+    assert (said.code, said.out) == (1, "")
+    assert said.err == (
+        f"Error: session {sample.session} is completed, and its result is kept.\n"
+        f"  {first}\n"
+        "Hint: name a file to keep another text beside it.\n"
+    )
+    assert ProjectManager(tmp_path).session_results(*sample.ids) == [first]
+
+
+def test_finish_never_guesses(tmp_path: Path, shell: Shell) -> None:
+    """Without a file, there has to be exactly one output to keep."""
+    sample = _session(tmp_path)
+    said = shell("finish", "--base-dir", tmp_path)
+    assert said.err == "Error: there is no output, and no file is named.\nHint: name the file to keep.\n"
+    outputs = [{"agent_name": name, "output_content": name} for name in ("a", "b")]
+    CheckpointManager(tmp_path).complete_phase(*sample.ids, 1, outputs)
+    said = shell("finish", "--base-dir", tmp_path)
+    assert "there are 2 outputs of the last completed phase" in said.err
+    assert "phase_1_concept/a.md, phase_1_concept/b.md" in said.err
+    assert CheckpointManager(tmp_path).load_session(*sample.ids)["status"] == "in_progress"

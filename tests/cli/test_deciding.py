@@ -45,9 +45,11 @@ def test_approve_end_to_end(waiting: Sample) -> None:
         "Comments  good",
         "",
         "          and short",
-        "Required review of this content, in this form:",
-        CheckpointManager(waiting.base).review(*waiting.ids, 1)["content"],
-        "projects/p-1/sessions/s-1/phase_1_concept/user_feedback.md",
+        "Review    required",
+        f"Content {CheckpointManager(waiting.base).review(*waiting.ids, 1)['content']}",
+        "Form    projects/p-1/sessions/s-1/phase_1_concept/user_feedback.md",
+        "",
+        "What to do: haytham next",
     ]
     manager = CheckpointManager(waiting.base)
     assert manager.get_approved_phases(*waiting.ids) == [1]
@@ -194,7 +196,7 @@ def test_a_draft_is_not_replaced(command: list[str], what: str, waiting: Sample,
     assert said.err == (
         f"Error: somebody wrote {what} into the form of phase 1 and has not decided yet.\n"
         f"  {form(waiting)}\n"
-        "Hint: haytham review 1 opens the form, so that you can decide there.\n"
+        f"Hint: haytham review 1 --base-dir {waiting.base} opens the form, so that you can decide there.\n"
     )
     assert form(waiting).read_bytes() == before
 
@@ -236,7 +238,7 @@ def test_decision_about_other_content_is_refused(waiting: Sample, shell: Shell, 
     read = CheckpointManager(waiting.base).review(*waiting.ids, 1)["content"]
     done = shell(*words, "--content", read)
     assert (done.code, done.err) == (0, "")
-    assert f"\n{read}\n" in done.out
+    assert f"\nContent {read}\n" in done.out
 
 
 def test_hostile_words_are_neutralised(waiting: Sample, shell: Shell) -> None:

@@ -75,10 +75,8 @@ def test_commits(repeated: Sample, shell: Shell) -> None:
     said = shell("diff", "1", "--from", ids[-1][:7], "--to", ids[0], "--base-dir", repeated.base)
     assert said.out.startswith(f"--- commit {ids[-1][:7]}/writer.md\n+++ commit {ids[0][:7]}/writer.md\n")
     said = shell("diff", "1", "--from", "ffffffff", "--base-dir", repeated.base)
-    assert (said.code, said.err) == (
-        1,
-        "Error: the session's history has no commit ffffffff.\nHint: haytham log shows those that it has.\n",
-    )
+    hint = f"Hint: haytham log --base-dir {repeated.base} shows those that it has.\n"
+    assert (said.code, said.err) == (1, f"Error: the session's history has no commit ffffffff.\n{hint}")
     assert shell("diff", "1", "--to", ids[0], "--base-dir", repeated.base).err.endswith("Hint: add --from.\n")
 
 
@@ -141,3 +139,17 @@ def test_colours(repeated: Sample) -> None:
     assert "\x1b[32m+the third text" in out
     assert "\\x1b[31mred" in out
     assert "\x1b" not in in_terminal("diff", "--base-dir", str(repeated.base), NO_COLOR="1")
+
+
+def test_since_the_approval_that_is_void(repeated: Sample, shell: Shell) -> None:
+    """Where an edit made an approval void, it shows what changed since; attempts are compared if they are named."""
+    manager = CheckpointManager(repeated.base)
+    manager.save_user_feedback(*repeated.ids, 1, reviewed=True, approved=True)
+    approved = manager.history(*repeated.ids)[0].id
+    output = repeated.folder / "phase_1_concept" / "writer.md"
+    output.write_text(f"{output.read_text()}And tractors.\n")
+    for words in ([], ["1"]):
+        out = shell("diff", *words, "--base-dir", repeated.base).out
+        assert out.startswith(f"--- commit {approved[:7]}/writer.md\n")
+        assert out.endswith("\n+And tractors.\n")
+    assert shell("diff", "--to", "2", "--base-dir", repeated.base).out.startswith("--- attempt 1/writer.md\n")

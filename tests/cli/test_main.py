@@ -167,7 +167,7 @@ def test_ascii_terminal(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "kind", "message", "hint"),
     [
-        (["status", "--base-dir", "nowhere"], 1, "NotFound", "there is no such folder.", "haytham init makes one"),
+        (["status", "--base-dir", "nowhere"], 1, "NotFound", "there is no such folder.", "haytham init --base-dir no"),
         (["status", "--projct", "x"], 2, "Usage", "no such option '--projct'.", 'did you mean "--project"?'),
         (["stats"], 2, "Usage", "there is no command 'stats'.", 'did you mean "status"?'),
     ],

@@ -28,7 +28,8 @@ def test_fork_end_to_end(sample: Sample) -> None:
     lines = said.out.splitlines()
     assert lines[0] == f"Session {FORK} forked from {sample.session}"
     assert lines[1] == f"projects/{sample.project}/sessions/{FORK}"
-    assert [line.split(maxsplit=1)[1] for line in lines[3:]] == ["1", "2, 3, 6, 7"]
+    assert [line.split(maxsplit=1)[1] for line in lines[3:5]] == ["1", "2, 3, 6, 7"]
+    assert lines[5:] == ["", f"What to do: haytham next --session {FORK}"]
     folder = sample.folder.parent / FORK
     assert subjects(folder)[1:3] == ["Phase 1 Concept Expansion completed", "Phase 1 Concept Expansion approved"]
     assert is_sound(folder)

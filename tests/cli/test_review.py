@@ -47,7 +47,7 @@ def test_in_place(waiting: Sample, tmp_path: Path) -> None:
     assert lines[1].startswith("Decision  approved by ")
     manager = CheckpointManager(waiting.base)
     content = manager.review(*waiting.ids, 1)["content"]
-    assert lines[-3:] == ["Required review of this content, in this form:", content, str(form(waiting))]
+    assert lines[-4:-2] == [f"Content {content}", f"Form    {form(waiting)}"]
     assert manager.get_approved_phases(*waiting.ids) == [1]
     assert manager.history(*waiting.ids)[0].trailers["Haytham-Decision"] == "approved"
 
@@ -93,7 +93,8 @@ def test_a_faulty_form_is_never_changed(waiting: Sample, tmp_path: Path) -> None
     assert (said.code, said.out) == (1, "")
     assert openings(tmp_path) == 2
     assert "- Action: aproved\n" in form(waiting).read_text()
-    assert said.err.endswith("The form is kept as it is.\nhaytham review 1 opens it again.\n")
+    again = f"haytham review 1 --base-dir {waiting.base} opens it again.\n"
+    assert said.err.endswith(f"The form is kept as it is.\n{again}")
 
 
 def test_an_editor_that_never_ends(waiting: Sample, tmp_path: Path) -> None:
@@ -109,7 +110,8 @@ def test_nothing_was_done(waiting: Sample, tmp_path: Path) -> None:
     said = review(waiting, editor(tmp_path))
     assert said.code == 1
     assert said.err == (
-        "The form has no decision yet: Action is not set. What you wrote is kept.\nhaytham review 1 opens it again.\n"
+        "The form has no decision yet: Action is not set. What you wrote is kept.\n"
+        f"haytham review 1 --base-dir {waiting.base} opens it again.\n"
     )
     assert "Decision  none yet\n" in said.out
     assert form(waiting).read_bytes() == before
@@ -129,7 +131,7 @@ def test_an_editor_that_fails(waiting: Sample, tmp_path: Path) -> None:
     said = review(waiting, editor(tmp_path, "path.write_text(text + 'a note\\n')\nsys.exit(3)"))
     assert (said.code, said.out) == (1, "")
     assert " ended with code 3.\n" in said.err
-    assert f"  {form(waiting)}\nHint: what it saved is in the form and stays there. " in said.err
+    assert f"  {form(waiting)}\nHint: what it saved stays in the form. " in said.err
     assert form(waiting).read_text().endswith("a note\n")
 
 

@@ -76,7 +76,7 @@ def test_several_projects_are_listed(sample: Sample, shell: Shell) -> None:
     assert said.code == 0
     assert sample.project in said.out
     assert other.project in said.out
-    assert said.out.endswith("One of them: haytham status --project ID\n")
+    assert said.out.endswith(f"One of them: haytham status --base-dir {sample.base} --project ID\n")
     as_json = shell("status", "--base-dir", sample.base, "--json").json
     assert (len(as_json["projects"]), as_json["session"]) == (2, None)
 
@@ -163,7 +163,7 @@ def test_empty_base_folder(tmp_path: Path, shell: Shell) -> None:
     """An empty folder is no error."""
     said = shell("status", "--base-dir", tmp_path)
     assert (said.code, said.err) == (0, "")
-    assert said.out == f"There are no projects in {tmp_path} yet. haytham init makes one.\n"
+    assert said.out == f"There are no projects in {tmp_path} yet. haytham init --base-dir {tmp_path} makes one.\n"
 
 
 def test_project_without_sessions(tmp_path: Path, shell: Shell) -> None:
@@ -216,8 +216,10 @@ def test_a_required_review(tmp_path: Path, shell: Shell) -> None:
     out = shell("status", "--base-dir", tmp_path).out
     assert "Reviews   required: 1; optional: 2, 6, 7; none: 3\n" in out
     assert out.endswith(
-        "Next     the review of phase 1 Concept Expansion: haytham review 1\n"
+        "Next     the review of phase 1 Concept Expansion\n"
         "Missing  phase 1 Concept Expansion needs 1 more approval\n"
+        "\n"
+        f"Decide: haytham review 1 --base-dir {tmp_path}\n"
     )
     assert shell("approve", "--base-dir", tmp_path).code == 0
     assert shell("status", "--base-dir", tmp_path).out.endswith("Next  phase 2 Market Research\n")

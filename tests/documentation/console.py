@@ -26,6 +26,8 @@ _CHANGING = (  # what is different each time, with what stands for it
     (re.compile(r"\b20\d\d-\d\d-\d\d"), "DATE"),
     (re.compile(r"\b\d\d:\d\d:\d\d\b"), "TIME"),
     (re.compile(r"(?<=TIME  )[0-9a-f]{7}\b"), "SHORT"),
+    (re.compile(r"(?<=commit )[0-9a-f]{7}\b"), "SHORT"),
+    (re.compile(r"(?<=Commit     )[0-9a-f]{12}\b"), "LONGER"),
     (re.compile(r" +\d+\.\ds\b"), " SECONDS"),
 )
 

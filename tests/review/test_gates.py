@@ -36,7 +36,7 @@ OTHERS = {
     "CheckpointManager": """
         register_workflow workflow create_session claim_session load_session list_sessions next_phase can_resume recover
         history
-        session_ids phases overview validate_session form attempts
+        session_ids phases overview validate_session form attempts final_outputs
         load_checkpoint get_phase_outputs validate_checkpoint save_user_feedback load_feedback get_approved_phases
         review wait_for_review wait_for_review_async on_decision retry_request resume diff journals journal
         workflow_names watch watch_async
@@ -47,7 +47,7 @@ OTHERS = {
     "ProjectManager": """
         create_project start_session list_user_projects get_project_status update_user_preferences get_user_preferences
         archive_project delete_project project_ids list_projects history validate_project
-        verify_project log
+        verify_project log session_results
     """,
     "Session": """
         claim state next_phase outputs review wait_for_review wait_for_review_async resume journals journal export
@@ -102,7 +102,9 @@ def test_closed_gate_holds(desk: Desk, entry: str) -> None:
         WORK[entry](desk)
     assert "phase 1 Draft needs 1 more approval" in caught.value.message
     assert str(desk.form(1)) == caught.value.location.path
-    assert caught.value.hint == "anyone who can edit that file can decide: set Action to approved, and save."
+    assert caught.value.hint == (
+        "haytham review 1 opens that file; whoever can edit it can decide: set Action and save."
+    )
     assert before == snapshot(desk.folder)
 
 

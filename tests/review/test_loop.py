@@ -127,5 +127,5 @@ def test_sent_back_session_cannot_be_completed(desk: Desk) -> None:
     """A phase that a reviewer sent back holds the session open as one that waits for its review does."""
     desk.run(1)
     desk.decide(1, "retry_with_changes", changes=["better"])
-    with pytest.raises(Exception, match="needs the phase to be completed; it is requires_retry"):
+    with pytest.raises(Exception, match="needs to be completed; it is requires_retry"):
         desk.manager.complete_session(*AT)
