@@ -12,7 +12,7 @@ The same objects work with `async with`. An exception inside is saved as `failed
 import asyncio
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -34,7 +34,7 @@ from haytham.domain.operation_records import (
     RepairRecord,
     RollbackRecord,
 )
-from haytham.domain.records import ResumeStep, RetryRequest, ReviewRecord, SessionState
+from haytham.domain.records import ResumeStep, RetryRequest, ReviewRecord, SessionOverview, SessionState
 from haytham.journal.journal import Journal
 from haytham.journal.journals import Journals
 from haytham.storage import background
@@ -87,9 +87,24 @@ class Session:
         """
         return self.manager.wait_for_review(self.project_id, self.session_id, number, timeout, on_problem=on_problem)
 
-    async def wait_for_review_async(self, number: int, timeout: float | None = None) -> ReviewRecord:  # noqa: ASYNC109 - as its twin
-        """Does what `wait_for_review` does without holding up the event loop."""
-        return await self.manager.wait_for_review_async(self.project_id, self.session_id, number, timeout)
+    async def wait_for_review_async(
+        self,
+        number: int,
+        timeout: float | None = None,  # noqa: ASYNC109 - as its twin
+        *,
+        on_problem: Callable[[InvalidInput], object] | None = None,
+    ) -> ReviewRecord:
+        """Does what `wait_for_review` does without holding up the event loop; calls back in another thread."""
+        wait = self.manager.wait_for_review_async
+        return await wait(self.project_id, self.session_id, number, timeout, on_problem=on_problem)
+
+    def watch(self, *, stop: threading.Event | None = None) -> Iterator[SessionOverview]:
+        """Yields the overview at once and whenever it changes, until the session is completed or `stop` is set."""
+        return self.manager.watch(self.project_id, self.session_id, stop=stop)
+
+    def watch_async(self) -> AsyncIterator[SessionOverview]:
+        """Does what `watch` does without holding up the event loop; may be cancelled."""
+        return self.manager.watch_async(self.project_id, self.session_id)
 
     def resume(self) -> list[ResumeStep]:
         """Lists what is left to do, in order, and why."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from haytham import resources
+from haytham import open_session, resources
 from haytham.checkpoint.checkpoint_manager import CheckpointManager
 from haytham.domain.records import SessionOverview
 from tests import pictures, terminal
@@ -107,7 +107,7 @@ def test_api(tmp_path: Path) -> None:
 def test_half_saved_form_is_waited_over(tmp_path: Path) -> None:
     """A form that cannot be understood is a problem of the overview, not the end of watching."""
     sample = waiting_session(tmp_path)
-    views = CheckpointManager(tmp_path).watch(*sample.ids)
+    views = open_session(*sample.ids, tmp_path).watch()
     assert next(views)["problems"] == []
     good = form(sample).read_text()
     form(sample).write_text(good.replace("- Action: -", "- Action: aprove"))
@@ -122,15 +122,15 @@ def test_half_saved_form_is_waited_over(tmp_path: Path) -> None:
 def test_async(tmp_path: Path) -> None:
     """The async twin yields the same, and leaves the event loop free."""
     sample = waiting_session(tmp_path)
-    manager = CheckpointManager(tmp_path)
+    session = open_session(*sample.ids, tmp_path)
 
     async def watch() -> list[SessionOverview]:
         found = []
-        async for view in manager.watch_async(*sample.ids):
+        async for view in session.watch_async():
             found.append(view)
             if len(found) == 1:
-                manager.save_user_feedback(*sample.ids, 1, reviewed=True, approved=True)
-                manager.complete_session(*sample.ids)
+                session.manager.save_user_feedback(*sample.ids, 1, reviewed=True, approved=True)
+                session.manager.complete_session(*sample.ids)
         return found
 
     found = asyncio.run(asyncio.wait_for(watch(), timeout=30))

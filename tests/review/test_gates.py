@@ -50,8 +50,8 @@ OTHERS = {
         verify_project log session_results
     """,
     "Session": """
-        claim state next_phase outputs review wait_for_review wait_for_review_async resume journals journal export
-        verify log show diff export_page
+        claim state next_phase outputs review wait_for_review wait_for_review_async resume watch watch_async
+        journals journal export verify log show diff export_page
         fork rollback compare archive unarchive delete gc repair
     """,
     "PhaseRun": "agent note_start now",

@@ -120,7 +120,8 @@ def test_form_that_stays_broken_is_told(desk: Desk) -> None:
     assert broken == desk.form(1).read_bytes()
 
 
-def test_each_unreadable_save_is_told(desk: Desk) -> None:
+@pytest.mark.parametrize("is_async", [False, True])
+def test_each_unreadable_save_is_told(desk: Desk, *, is_async: bool) -> None:
     """Who waits can tell the writer of a broken form, once for each save, while the wait goes on."""
     desk.run(1)
     text = desk.form(1).read_text(encoding="utf-8")
@@ -137,7 +138,11 @@ def test_each_unreadable_save_is_told(desk: Desk) -> None:
         raise RuntimeError("a callback that fails")
 
     write("aproved")
-    assert desk.session.wait_for_review(1, timeout=_SOON, on_problem=tell)["approved"]
+    if is_async:
+        review = asyncio.run(desk.session.wait_for_review_async(1, timeout=_SOON, on_problem=tell))
+    else:
+        review = desk.session.wait_for_review(1, timeout=_SOON, on_problem=tell)
+    assert review["approved"]
     assert told == ['Action is "aproved".', 'Action is "perhaps".']
 
 
