@@ -17,13 +17,15 @@ from haytham.storage.unrecorded import Unrecorded
 
 
 def archive(writer: SessionWriter, project: ProjectStore, *, is_archived: bool) -> None:
-    """Archives a session, or opens it again, after the project's history noted it; repeating it changes nothing."""
-    if (progress.archived(writer.manifest.value) is not None) == is_archived:
-        return
-    word, mark = ("archived", "yes") if is_archived else ("unarchived", "no")
-    project_log.note(project, project_log.about(writer.store.folder.name, word, Archived=mark))
-    keeping.keep(writer, *keeping.uncommitted(writer))
-    writer.archive(is_archived=is_archived)
+    """Archives a session, or opens it again; then the project's history notes it. Repeating it changes nothing.
+
+    Where a crash or a fault came between the two, repeating it notes what was done.
+    """
+    project_log.check(project)
+    if (progress.archived(writer.manifest.value) is not None) != is_archived:
+        keeping.keep(writer, *keeping.uncommitted(writer))
+        writer.archive(is_archived=is_archived)
+    project_log.note_archived(project, writer.store.folder.name, is_archived=is_archived)
 
 
 def planned(store: SessionStore, project_id: str, *, dry_run: bool) -> DeletionRecord:

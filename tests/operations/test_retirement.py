@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from haytham import Conflict, InvalidInput
+from haytham import BrokenRepository, Conflict, InvalidDocument, InvalidInput
 from tests.evidence import PROJECT, git, is_sound, refused, snapshot, subjects
 from tests.review.desk import AT, Desk
 
@@ -38,6 +38,61 @@ def test_archiving_twice_is_noted_once(done: Desk) -> None:
     done.manager.archive_session(*AT)
     assert before == snapshot(done.base)
     assert subjects(done.base / PROJECT)[-1] == "Session session-456 archived"
+
+
+def test_what_fails_is_not_noted(done: Desk) -> None:
+    """If a session cannot be archived, the project's history does not say so, however often it is tried."""
+    before = subjects(done.base / PROJECT)
+    done.form(3).write_text("<<<<<<< to be committed first\n")
+    lock = done.folder / ".git" / "refs" / "heads" / "sessions" / f"{AT[1]}.lock"
+    lock.touch()
+    with pytest.raises(BrokenRepository):
+        done.manager.archive_session(*AT)
+    assert subjects(done.base / PROJECT) == before
+    assert "Archived" not in (done.folder / "session_manifest.md").read_text()
+    lock.unlink()
+    done.manager.archive_session(*AT)
+    assert subjects(done.base / PROJECT) == [*before, "Session session-456 archived"]
+
+
+def test_archiving_needs_a_project_that_can_note_it(done: Desk) -> None:
+    """A project on another branch, or with a document that cannot be read, is noticed before the session changes."""
+    project = done.base / PROJECT
+    git(project, "switch", "-q", "-c", "mine")
+    refused(done.base, BrokenRepository, lambda: done.manager.archive_session(*AT))
+    git(project, "switch", "-q", "main")
+    (project / "project.md").write_text("no project\n")
+    refused(done.base, InvalidDocument, lambda: done.manager.archive_session(*AT))
+
+
+@pytest.mark.parametrize("is_archived", [True, False])
+def test_a_note_that_is_missing_is_made_up_for(done: Desk, *, is_archived: bool) -> None:
+    """Where a process died between the session and the note, repeating the call notes it once."""
+    calls = done.manager.archive_session, done.manager.unarchive_session
+    change = calls[0] if is_archived else calls[1]
+    if not is_archived:
+        calls[0](*AT)
+    project = done.base / PROJECT
+    before = git(project, "rev-parse", "HEAD")
+    change(*AT)
+    noted = subjects(project)
+    git(project, "reset", "-q", "--hard", before)  # as if it had never been noted
+    for _ in range(2):
+        change(*AT)
+        assert subjects(project) == noted
+
+
+def test_opening_what_is_open_is_not_noted(done: Desk) -> None:
+    """A session that never was archived is not told to be unarchived; nor one whose id was an archived one's before."""
+    before = snapshot(done.base)
+    done.manager.unarchive_session(*AT)
+    assert before == snapshot(done.base)
+    done.manager.archive_session(*AT)
+    done.manager.delete_session(*AT)
+    done.manager.create_session(*AT, "user-789", "desk", "all")
+    before = snapshot(done.base)
+    done.manager.unarchive_session(*AT)
+    assert before == snapshot(done.base)
 
 
 def test_archiving_keeps_edits(done: Desk) -> None:
