@@ -62,9 +62,11 @@ class Operating:
         view = self._access.settled(project_id, session_id)
         layout.refuse_links(folder)
         layout.check_free(new, folder.parent, "session id")
+        project = self._projects(project_id)
+        project.check()
         with view.store.history.kept_open():
             made = forks.fork(view, self._access.store_at(folder), points.find(view, phase, commit))
-        project_log.note(self._projects(project_id), forks.project_message(made), once_for=new)
+        project_log.note(project, forks.project_message(made), once_for=new)
         return made
 
     def rollback(

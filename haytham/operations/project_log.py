@@ -42,12 +42,6 @@ def _commit(store: ProjectStore, message: str, gone: str | None = None) -> None:
     store.save_project(projects.changed(value, now, current_session=kept), message)
 
 
-def check(store: ProjectStore) -> None:
-    """Raises what `note` would raise: for what has to be done before it is noted."""
-    store.history.check()
-    store.project()
-
-
 def _is_archived(store: ProjectStore, session_id: str) -> bool:
     """Tells whether a session is archived as far as the project's history tells."""
     for trailers in _trailers(store, session_id):

@@ -21,7 +21,7 @@ def archive(writer: SessionWriter, project: ProjectStore, *, is_archived: bool) 
 
     Where a crash or a fault came between the two, repeating it notes what was done.
     """
-    project_log.check(project)
+    project.check()
     if (progress.archived(writer.manifest.value) is not None) != is_archived:
         keeping.keep(writer, *keeping.uncommitted(writer))
         writer.archive(is_archived=is_archived)

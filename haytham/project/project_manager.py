@@ -83,7 +83,9 @@ class ProjectManager:
         default.
         `review` gives it other review policies than the workflow, as in `create_session`.
         """
-        project = self._store(project_id).project().value
+        store = self._store(project_id)
+        store.check()  # before the session is made
+        project = store.project().value
         metadata, workflow = project["metadata"], self.sessions.workflow(workflow_type)
         usual = metadata["execution_mode"] if metadata["execution_mode"] in workflow.modes else workflow.default_mode
         session_id = f"session-{self._new_id()[:12]}"
@@ -119,7 +121,7 @@ class ProjectManager:
         """
         check_text(requirements_content, "requirements_content")
         own_metrics = projects.plain_json({} if metrics is None else metrics, "metrics")
-        self._store(project_id).history.check()  # before the session is closed
+        self._store(project_id).check()  # before the session is closed
         state = self.sessions.complete_session(project_id, session_id)
         head = self.sessions.history(project_id, session_id)[0].id
         unfinished = [n for n, status in state["phase_statuses"].items() if not PhaseStatus(status).is_done]

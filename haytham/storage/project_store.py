@@ -59,6 +59,11 @@ class ProjectStore(Store):
             raise NotFound("this folder is no project.", location=Location(path=str(self.path(layout.PROJECT_FILE))))
         return found
 
+    def check(self) -> None:
+        """Raises what a change would raise: for what has to be done before the project can note it."""
+        self.history.check()
+        self.project()
+
     def committed_project(self) -> Document | None:
         """Reads the project document as it was committed last; None if there is none that can be understood."""
         if not self.history.git_folder.is_dir():

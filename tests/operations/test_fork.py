@@ -1,6 +1,7 @@
 """Forks: a session that goes on from a point of another one, with its history."""
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -193,3 +194,21 @@ def test_a_damaged_history_is_not_carried_on(done: Desk) -> None:
     with pytest.raises(HaythamError):
         done.reopened().manager.fork(*AT, "fork")
     assert not _folder(done).exists()
+
+
+def _on_another_branch(project: Path) -> None:
+    git(project, "switch", "-q", "-c", "mine")
+
+
+def _unreadable(project: Path) -> None:
+    (project / "project.md").write_text("no project\n")
+
+
+@pytest.mark.parametrize("spoil", [_on_another_branch, _unreadable])
+def test_a_project_that_cannot_note_it(done: Desk, tmp_path: Path, spoil: Callable[[Path], None]) -> None:
+    """Where the project's history cannot tell of a fork or of an import, there is none."""
+    exported = done.manager.export_session(*AT, tmp_path / "s.zip")["path"]
+    spoil(done.base / PROJECT)
+    refused(done.base, HaythamError, lambda: done.manager.fork(*AT, "fork", phase=1))
+    refused(done.base, HaythamError, lambda: done.manager.import_file(exported, as_id="imported"))
+    assert [path.name for path in done.folder.parent.iterdir()] == [AT[1]]

@@ -377,3 +377,16 @@ def test_missing_session_is_not_found(projects: ProjectManager, project: str) ->
     session = projects.start_session(other)["session_id"]
     with pytest.raises(NotFound):
         projects.complete_session(project, session, "text")
+
+
+@pytest.mark.parametrize("is_on_another_branch", [True, False])
+def test_project_that_cannot_note_it(
+    projects: ProjectManager, base: Path, project: str, session: str, *, is_on_another_branch: bool
+) -> None:
+    """Where the project's history cannot tell of it, no session is started, and none is completed."""
+    if is_on_another_branch:
+        git(base / project, "switch", "-q", "-c", "mine")
+    else:
+        (base / project / "project.md").write_text("no project\n")
+    refused(base, HaythamError, lambda: projects.start_session(project))
+    refused(base, HaythamError, lambda: projects.complete_session(project, session, "text"))
