@@ -25,9 +25,9 @@ def _second(projects: ProjectManager) -> tuple[str, str]:
     return project, projects.sessions.session_ids(project)[0]
 
 
-def _entry(name: str, hour: int) -> Entry:
-    time = datetime(2026, 1, 1, hour, tzinfo=UTC)
-    return Entry(id=name, author=Person(name="Ada", email=""), time=time, subject=name, body="", trailers={})
+def _entry(name: str, hour: int, head: str | None = None) -> Entry:
+    time, trailers = datetime(2026, 1, 1, hour, tzinfo=UTC), {"Haytham-Head": head} if head else {}
+    return Entry(id=name, author=Person(name="Ada", email=""), time=time, subject=name, body="", trailers=trailers)
 
 
 def test_projects_are_listed_with_their_sessions(projects: ProjectManager) -> None:
@@ -69,6 +69,13 @@ def test_a_clock_that_went_back_reorders_no_history() -> None:
     events = timeline.interleaved({"s-1": [_entry("s2", 11), _entry("s1", 9)]}, own)
     assert [event.entry.id for event in events] == ["s2", "s1", "p3", "p2", "p1"]
     assert {event.session_id for event in events if event.entry.id.startswith("p")} == {None}
+
+
+def test_causes_come_before_what_they_cause() -> None:
+    """In one second, a session's commits stand before what the project notes of them, and after what it noted first."""
+    own = [_entry("completed", 8, "s3"), _entry("started", 8, "s1"), _entry("created", 8)]
+    events = timeline.interleaved({"s-1": [_entry("s3", 8), _entry("s2", 8), _entry("s1", 8)]}, own)
+    assert [event.entry.id for event in events] == ["completed", "s3", "s2", "started", "s1", "created"]
 
 
 def test_a_project_is_checked_with_its_sessions(projects: ProjectManager) -> None:
