@@ -5,21 +5,24 @@ where a phase has number, name, one, other, same_outputs, diff.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import click
 
 from haytham.cli import diff_lines, json_output, options, terminal
 from haytham.cli.commands import COMMANDS
-from haytham.cli.selection import Selection, selecting
+from haytham.cli.selection import Selection, newest, selecting
 from haytham.cli.target import newest_session
 from haytham.domain import messages
+from haytham.domain.errors import NotFound
 from haytham.domain.operation_records import Comparison, PhaseComparison, PhaseFigures, SessionFigures
 
 _HELP = f"""{COMMANDS["compare"][1]}
 
-OTHER is the id of another session of the same project. Of each phase the left
-figure is the session's, the right one the other's. Outputs are compared by
-what agents wrote, not by when they ran."""
+OTHER is the id of another session of the same project. Without --session, it is
+compared with the one that it was forked from or, if it is no fork, with the
+newest other one. Where the two differ, the upper figure of a phase is the
+session's. Outputs are compared by what agents wrote, not by when they ran."""
 _EPILOG = """\b
 Examples:
   haytham compare other-niche
@@ -36,12 +39,12 @@ _NOTHING = "-"
 @click.command("compare", help=_HELP, epilog=_EPILOG)
 @click.argument("other", metavar="OTHER")
 @click.option("--diff", "with_diff", is_flag=True, help="Show how the outputs differ")
-@selecting(project="the only one", session="the newest")
+@selecting(project="the only one", session="the origin of OTHER, else the newest other one")
 @options.json_option
 @options.help_option
 def command(other: str, selection: Selection, *, with_diff: bool, as_json: bool) -> None:
     """Compares two sessions."""
-    target = newest_session(selection)
+    target = newest_session(_against(selection, other))
     record = target.manager.compare(*target.ids, other)
     if as_json:
         json_output.emit("compare", {**record})
@@ -51,18 +54,32 @@ def command(other: str, selection: Selection, *, with_diff: bool, as_json: bool)
         _show_diffs(record)
 
 
+def _against(selection: Selection, other: str) -> Selection:
+    """Returns the selection with the session that another one is compared with, if none is named."""
+    if selection.session is not None:
+        return selection
+    project, manager = selection.one_project(), selection.manager.sessions
+    origin = manager.load_session(project, other)["origin"]
+    if origin is not None and origin["session_id"] in manager.session_ids(project):
+        return replace(selection, project=project, session=origin["session_id"])
+    rest = [each for each in manager.list_sessions(project) if each["session_id"] != other]
+    if not rest:
+        raise NotFound(f"the project has no session but {other!r}.", hint="haytham fork makes another one.")
+    return replace(selection, project=project, session=newest(rest))
+
+
 def _show(record: Comparison) -> None:
     console = terminal.screen()
     one, other = record["one"], record["other"]
     rows = terminal.table("", "Session", "Other", flexible=("Session", "Other"))
     for (label, mine), (_, theirs) in zip(_facts(one), _facts(other), strict=True):
-        rows.add_row(label, terminal.styled(mine), terminal.styled(theirs))
+        rows.add_row(terminal.styled(label, "bold"), terminal.word(mine), terminal.word(theirs))
     terminal.show(console, rows)
     common = record["common"]
     terminal.plain(console, f"In common up to commit {common[:7]}" if common else "No history in common")
     terminal.show(console)
     columns = ("#", "Phase", "Status", "Tokens", "Cost", "Review", "Outputs")
-    table = terminal.table(*columns, right=("#",), flexible=("Phase",))
+    table = terminal.table(*columns, right=("#", "Tokens", "Cost"), flexible=("Phase",))
     for phase in record["phases"]:
         table.add_row(*_row(phase))
     terminal.show(console, table)
@@ -74,7 +91,7 @@ def _facts(session: SessionFigures) -> list[tuple[str, str]]:
         ("Id", session["session_id"]),
         ("Status", session["status"]),
         ("Mode", session["execution_mode"]),
-        ("Time", messages.figures(metrics["total_duration"])),
+        ("Time", messages.duration(metrics["total_duration"])),
         ("Tokens", f"{metrics['total_tokens']:,}"),
         ("Cost", f"${metrics['total_cost']:.4f}"),
     ]

@@ -116,9 +116,9 @@ def _phase_table(session: SessionOverview) -> "Table":
     for row in session["phases"]:
         table.add_row(
             str(row["number"]),
-            terminal.styled(row["name"]),
+            terminal.styled(_named(row)),
             terminal.word(row["status"]),
-            _seconds(row["duration"]),
+            messages.duration(row["duration"]),
             _grouped(row["tokens"]),
             _dollars(row["cost"]),
             terminal.word(row["review"] or "-"),
@@ -129,12 +129,16 @@ def _phase_table(session: SessionOverview) -> "Table":
         "",
         terminal.styled("total", "bold"),
         "",
-        _seconds(metrics["total_duration"]),
-        _grouped(metrics["total_tokens"]),
-        _dollars(metrics["total_cost"]),
+        messages.duration(metrics["total_duration"]),
+        _grouped(metrics["total_tokens"] if any(row["tokens"] is not None for row in session["phases"]) else None),
+        _dollars(metrics["total_cost"] if any(row["cost"] is not None for row in session["phases"]) else None),
         "",
     )
     return table
+
+
+def _named(row: PhaseOverview) -> str:
+    return f"{row['name']}, attempt {row['attempt']}" if (row["attempt"] or 1) > 1 else row["name"]
 
 
 def _outlook(session: SessionOverview) -> list[tuple[str, "str | Text"]]:
@@ -176,12 +180,6 @@ def _gate(session: SessionOverview) -> int | None:
     following = session["next_phase"]
     gate = next((row["number"] for row in session["phases"] if _waits(row)), None)
     return gate if gate is not None and (following is None or gate < following) else None
-
-
-def _seconds(duration: float | None) -> str:
-    if duration is None:
-        return "-"
-    return messages.figures(duration) if duration >= 60 else f"{duration:.1f}s"  # noqa: PLR2004 - a minute
 
 
 def _grouped(number: int | None) -> str:

@@ -93,10 +93,17 @@ def figures(duration: float | None) -> str:
     """Writes a duration as hours, minutes, seconds."""
     if duration is None:
         return ""
-    whole = int(duration)
+    whole = round(duration)
     hours, minutes, seconds = whole // 3600, whole // 60 % 60, whole % 60
     parts = [f"{hours}h" if hours else "", f"{minutes}m" if minutes else "", f"{seconds}s"]
     return " ".join(part for part in parts if part)
+
+
+def duration(seconds: float | None) -> str:
+    """Writes a duration for people who compare: with a decimal below a minute, - where it is not known."""
+    if seconds is None:
+        return "-"
+    return figures(seconds) if seconds >= 59.95 else f"{seconds:.1f}s"  # noqa: PLR2004 - what rounds to a minute
 
 
 def _joined(subject: str, body: str, trailers: Mapping[str, object]) -> str:

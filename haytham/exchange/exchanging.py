@@ -63,7 +63,7 @@ class Exchanging:
         state = self._access.state(project_id, session_id)
         view = self._access.settled(project_id, session_id)
         with view.store.history.kept_open():
-            text = page.of(view, state, list(view.store.history.entries()))
+            text = page.of(view, state, list(view.store.history.entries()), self._places.project(project_id))
         data = text.encode()
         _write(target, data)
         return ExportRecord(

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, Literal
 
 from haytham import __version__
 from haytham.checkpoint import overview
@@ -10,12 +10,14 @@ from haytham.checkpoint.session_view import SessionView
 from haytham.documents import pages
 from haytham.documents.reader import read
 from haytham.domain import messages
+from haytham.domain.choices import PhaseStatus, SessionStatus
 from haytham.domain.errors import HaythamError
 from haytham.domain.records import PhaseOverview, SessionOverview, SessionState
 from haytham.domain.workflow import Phase
 from haytham.exchange import charts
 from haytham.storage import layout
 from haytham.storage.history import Entry
+from haytham.storage.project_store import ProjectStore
 from haytham.storage.session_store import name_in
 
 _SHORT = 7
@@ -35,15 +37,20 @@ _TONES = {
 }
 
 
-def of(view: SessionView, state: SessionState, commits: list[Entry]) -> str:
+def of(view: SessionView, state: SessionState, commits: list[Entry], project: ProjectStore) -> str:
     """Returns the page of a session, given what `load_session` tells and its commits, newest first."""
     found = overview.of(view, state)
+    name, idea = _about(project)
+    is_over, rows = found["status"] == SessionStatus.COMPLETED, zip(view.phases, found["phases"], strict=True)
     value = {
         "session": found,
         "title": view.workflow.title,
+        "name": name if name and name != found["project_id"] else idea or found["session_id"],
+        "idea": idea,
+        "result": _result(project, found["session_id"]),
         "tiles": _tiles(found),
         "charts": _charts(found["phases"]),
-        "phases": [_phase(view, phase, row) for phase, row in zip(view.phases, found["phases"], strict=True)],
+        "phases": [_phase(view, phase, row, is_over=is_over) for phase, row in rows],
         "events": [_event(view, entry) for entry in reversed(commits)],
         "head": commits[0].id[:12] if commits else "",
         "version": __version__,
@@ -51,6 +58,22 @@ def of(view: SessionView, state: SessionState, commits: list[Entry]) -> str:
         "words": words,
     }
     return pages.rendered("session_page", value)
+
+
+def _about(project: ProjectStore) -> tuple[str, str]:
+    """Returns the name of a project and its idea, as far as they can be told."""
+    with suppress(HaythamError):
+        value = project.project().value
+        return value["metadata"]["name"], value["startup_idea"].strip()
+    return "", ""
+
+
+def _result(project: ProjectStore, session_id: str) -> tuple[str, str] | None:
+    """Returns the file of the result that was kept last, and its text, as history has it."""
+    with suppress(HaythamError):
+        for name in project.results(session_id)[-1:]:
+            return name, (project.history.read(name) or b"").decode(errors="replace")
+    return None
 
 
 def tone(word: str | None) -> str:
@@ -67,10 +90,14 @@ def _tiles(found: SessionOverview) -> list[tuple[str, str]]:
     metrics, done = found["metrics"], len(found["completed_phases"])
     return [
         ("Phases completed", f"{done} of {len(found['phases'])}"),
-        ("Time", _duration(metrics["total_duration"])),
-        ("Tokens", f"{metrics['total_tokens']:,}"),
-        ("Cost", _cost(metrics["total_cost"])),
+        ("Time", messages.duration(metrics["total_duration"])),
+        ("Tokens", f"{metrics['total_tokens']:,}" if _is_known(found, "tokens") else "-"),
+        ("Cost", _cost(metrics["total_cost"]) if _is_known(found, "cost") else "-"),
     ]
+
+
+def _is_known(found: SessionOverview, figure: Literal["tokens", "cost"]) -> bool:
+    return any(row[figure] is not None for row in found["phases"])
 
 
 def _charts(rows: list[PhaseOverview]) -> list[charts.Chart]:
@@ -78,15 +105,16 @@ def _charts(rows: list[PhaseOverview]) -> list[charts.Chart]:
     made = [
         charts.chart("Tokens", [(name, row["tokens"]) for name, row in named], lambda value: f"{value:,.0f}"),
         charts.chart("Cost", [(name, row["cost"]) for name, row in named], _cost),
-        charts.chart("Time", [(name, row["duration"]) for name, row in named], _duration),
+        charts.chart("Time", [(name, row["duration"]) for name, row in named], messages.duration),
     ]
     return [each for each in made if each is not None]
 
 
-def _phase(view: SessionView, phase: Phase, row: PhaseOverview) -> dict[str, Any]:
+def _phase(view: SessionView, phase: Phase, row: PhaseOverview, *, is_over: bool) -> dict[str, Any]:
     checkpoint = view.store.checkpoint(phase)
     return {
         **row,
+        "status": "not run" if is_over and row["status"] == PhaseStatus.PENDING else row["status"],
         "figures": _figures(row),
         "errors": list(checkpoint.value.get("errors", ())) if checkpoint else [],
         "outputs": [_output(name, each.value) for name, each in view.store.outputs(phase).items()],
@@ -96,7 +124,7 @@ def _phase(view: SessionView, phase: Phase, row: PhaseOverview) -> dict[str, Any
 def _figures(row: PhaseOverview) -> str:
     parts = [
         f"attempt {row['attempt']}" if (row["attempt"] or 1) > 1 else "",
-        _duration(row["duration"]) if row["duration"] is not None else "",
+        messages.duration(row["duration"]) if row["duration"] is not None else "",
         f"{row['tokens']:,} tokens" if row["tokens"] is not None else "",
         _cost(row["cost"]) if row["cost"] is not None else "",
     ]
@@ -146,10 +174,6 @@ def _said(view: SessionView, entry: Entry) -> Mapping[str, Any] | None:
             if data is not None:
                 return read("user_feedback", data.decode(), words=folders[number].approvals.roles).value
     return None
-
-
-def _duration(seconds: float) -> str:
-    return messages.figures(seconds) if seconds >= 1 else f"{seconds * 1000:.0f} ms"
 
 
 def _cost(dollars: float) -> str:

@@ -90,6 +90,8 @@ class Operating:
 
     def compare(self, project_id: str, session_id: str, other_session_id: str) -> Comparison:
         """Compares two sessions of a project: phases, outputs, tokens, cost, time, decisions."""
+        if session_id == other_session_id:
+            raise InvalidInput(f"session {session_id!r} is compared with itself.", hint="name another one.")
         return comparison.compare(self._side(project_id, session_id), self._side(project_id, other_session_id))
 
     def archive_session(self, project_id: str, session_id: str) -> SessionState:

@@ -3,6 +3,7 @@
 import pytest
 
 from haytham.checkpoint.checkpoint_manager import CheckpointManager
+from haytham.project.project_manager import ProjectManager
 from tests import terminal
 from tests.cli.conftest import PROGRAM, Sample, Shell, process
 from tests.evidence import is_sound, subjects
@@ -112,6 +113,21 @@ def test_compare_json(sample: Sample, shell: Shell) -> None:
     said = shell("compare", FORK, "--session", sample.session, "--base-dir", sample.base, "--json")
     assert said.json == {"form": "haytham.compare", "version": 1, **_manager(sample).compare(*sample.ids, FORK)}
     assert [phase["same_outputs"] for phase in said.json["phases"]] == [True] * 5
+
+
+def test_compare_with_the_session_itself(sample: Sample, shell: Shell) -> None:
+    """A fork is compared with its origin, another one with the newest other; never is one compared with itself."""
+    said = shell("compare", sample.session, "--base-dir", sample.base)
+    assert (said.code, said.out) == (1, "")
+    assert said.err.startswith(f"Error: the project has no session but {sample.session!r}.\n")
+    _fork(sample)
+    ProjectManager(sample.base).start_session(sample.project)
+    found = shell("compare", FORK, "--base-dir", sample.base, "--json").json
+    assert (found["one"]["session_id"], found["other"]["session_id"]) == (sample.session, FORK)
+    newest = ProjectManager(sample.base).get_project_status(sample.project)["sessions"][0]["session_id"]
+    assert shell("compare", newest, "--base-dir", sample.base, "--json").json["one"]["session_id"] == FORK
+    said = shell("compare", FORK, "--session", FORK, "--base-dir", sample.base)
+    assert (said.code, said.err) == (1, f"Error: session {FORK!r} is compared with itself.\nHint: name another one.\n")
 
 
 def test_compare_with_nothing(sample: Sample, shell: Shell) -> None:

@@ -182,7 +182,7 @@ def test_an_approval_that_is_void(sample: Sample, shell: Shell) -> None:
     path.write_text(path.read_text() + "more\n")
     said = shell("status", "--base-dir", sample.base)
     assert (said.code, said.err) == (0, "")
-    assert "1  Concept Expansion  completed     2m 0s  15,000  $0.0375  open\n" in said.out
+    assert "1  Concept Expansion           completed     2m 0s  15,000  $0.0375  open\n" in said.out
     words = " ".join(said.out.split())
     void = "approved by Rita Reviewer, void because the outputs changed after this decision"
     assert f"Void phase 1 Concept Expansion: {void}" in words

@@ -5,7 +5,7 @@ import hashlib
 import re
 from pathlib import Path
 
-from haytham import CheckpointManager
+from haytham import CheckpointManager, ProjectManager
 from haytham.exchange import charts
 from haytham.session.handle import Session
 from tests.documents.test_markup import ATTACKS, Seen
@@ -90,3 +90,21 @@ def test_chart_of_nothing_is_none() -> None:
     made = charts.chart("Cost", [("1", None), ("2", 4.0), ("3", 1.0)], str)
     assert made
     assert [(bar.figure, bar.width) for bar in made.bars] == [("-", 0.0), ("4.0", 160.0), ("1.0", 40.0)]
+
+
+def test_page_of_a_completed_session(tmp_path: Path) -> None:
+    """It is called as the project is, tells the idea and the result; what never ran did not, and nothing is guessed."""
+    projects = ProjectManager(tmp_path / "projects")
+    project = projects.create_project(USER, "Rent out <b>plots</b>", "Plots")["project_id"]
+    session = projects.start_session(project)["session_id"]
+    projects.sessions.complete_phase(project, session, 1, [{"agent_name": "writer", "output_content": "text"}])
+    projects.complete_session(project, session, f"# The end\n\n{ATTACK}")
+    projects.sessions.export_page(project, session, tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert '<h1 dir="auto">Plots</h1>\n<p dir="auto">Rent out &lt;b&gt;plots&lt;/b&gt;</p>' in text
+    assert "<h4>The end</h4>" in text
+    assert "<code>outputs/requirements_v1.md</code>" in text
+    assert "<script" not in text
+    assert (text.count('<span class="badge plain">not run</span>'), "pending" in text) == (8, False)
+    assert "<dt>Tokens</dt><dd>-</dd>" in text
+    assert "<dt>Cost</dt><dd>-</dd>" in text
