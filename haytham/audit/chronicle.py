@@ -58,12 +58,11 @@ def records(entries: Iterable[Entry], session_id: str | None, folder: Path) -> l
     """Returns entries of the history of a folder as data; the user's git is asked only if any of them is signed."""
     chosen = list(entries)
     heads = [each.id for each in chosen if each.is_signed][:1]
-    states = signing.checked(folder, heads[0]) if heads else {}
-    return [_record(each, session_id, states) for each in chosen]
+    verdicts = signing.checked(folder, heads[0]) if heads else {}
+    return [_record(each, session_id, verdicts) for each in chosen]
 
 
-def _record(entry: Entry, session_id: str | None, states: Mapping[str, tuple[str, str]]) -> LogRecord:
-    state, signer = states.get(entry.id, (signing.UNCHECKED, ""))
+def _record(entry: Entry, session_id: str | None, verdicts: Mapping[str, signing.Verdict]) -> LogRecord:
     return LogRecord(
         id=entry.id,
         time=instants.text_of(entry.time),
@@ -72,8 +71,12 @@ def _record(entry: Entry, session_id: str | None, states: Mapping[str, tuple[str
         body=entry.body,
         trailers=dict(entry.trailers),
         session_id=session_id,
-        signature=SignatureRecord(state=state, signer=signer) if entry.is_signed else None,
+        signature=_signature(verdicts.get(entry.id, signing.Verdict()), entry) if entry.is_signed else None,
     )
+
+
+def _signature(verdict: signing.Verdict, entry: Entry) -> SignatureRecord:
+    return SignatureRecord(state=verdict.state, signer=verdict.signer, identity=verdict.identity(entry.author.email))
 
 
 def _number(text: str | None) -> int | None:

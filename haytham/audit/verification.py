@@ -3,6 +3,7 @@
 Nothing is changed: no recovery, no lock. A folder that somebody changes meanwhile is looked at again.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -10,7 +11,7 @@ from haytham.audit import approvals, chronicle
 from haytham.audit.commit_chain import CommitChain
 from haytham.audit.findings import DOCUMENT, EDITED, HISTORY, JOURNAL, OBJECTS, SIGNATURE, Findings, short
 from haytham.checkpoint import validation
-from haytham.domain.audit_records import AuthorRecord, LogRecord, SignatureCounts, VerifyReport
+from haytham.domain.audit_records import LogRecord, SignatureCounts, VerifyReport
 from haytham.domain.errors import HaythamError
 from haytham.domain.workflow import Phase
 from haytham.journal.journals import Journals
@@ -107,7 +108,7 @@ class _Folder:
         self._heads = heads
         self._commits = 0
         self._noted_head: str | None = None
-        self._signatures = SignatureCounts(good=0, bad=0, unchecked=0, none=0)
+        self._signatures = SignatureCounts(good=0, unidentified=0, bad=0, unchecked=0, none=0)
         self.findings = Findings(store.folder)
         names, problems = validation.documents(store)
         self._documents = len(names)
@@ -182,18 +183,23 @@ class _Folder:
 
     def _check_signatures(self, entries: Iterable[LogRecord]) -> None:
         """Counts the signatures, and names those that are bad or not their author's."""
-        states = []
+        states, identities = Counter[str](), Counter[str]()
         for entry in entries:
             signature, commit, author = entry["signature"], entry["id"], entry["author"]
-            states.append(signature["state"] if signature else "none")
+            states[signature["state"] if signature else "none"] += 1
+            if signature and signature["state"] == signing.GOOD:
+                identities[signature["identity"]] += 1
             if signature and signature["state"] == signing.BAD:
                 self.findings.add(SIGNATURE, f"commit {short(commit)} has a bad signature.", commit=commit)
-            elif signature and signature["state"] == signing.GOOD and not _is_of(author, signature["signer"]):
+            elif signature and signature["identity"] == signing.OTHER:
                 who = f"signed by {signature['signer']}, and in the name of {author['name']} <{author['email']}>"
                 self.findings.add(SIGNATURE, f"commit {short(commit)} is {who}.", commit=commit)
-        count = states.count
         self._signatures = SignatureCounts(
-            good=count(signing.GOOD), bad=count(signing.BAD), unchecked=count(signing.UNCHECKED), none=count("none")
+            good=states[signing.GOOD],
+            unidentified=identities[signing.UNCHECKED],
+            bad=states[signing.BAD],
+            unchecked=states[signing.UNCHECKED],
+            none=states["none"],
         )
 
     def _edits(self, present: Iterable[str]) -> None:
@@ -210,11 +216,6 @@ class _Folder:
 
     def _grows(self, name: str) -> bool:
         return f"/{layout.JOURNAL_FOLDER}/" in name and self._store.bytes_of(name) is not None
-
-
-def _is_of(author: AuthorRecord, signer: str) -> bool:
-    """Tells whether a signer is the author: by their address or, where a certificate tells none, by its name."""
-    return author["email"] in signer or ("@" not in signer and f"/CN={author['name']}/" in f"{signer}/")
 
 
 def recorded_heads(session_id: str, project_store: ProjectStore) -> list[RecordedHead]:

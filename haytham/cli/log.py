@@ -2,7 +2,7 @@
 
 `--json` prints: form "haytham.log", version 1, project_id, session_id (null for a project's log), entries, newest
 first, where an entry has id, time, author (name, email), subject, body, trailers, session_id (null for an entry of the
-project's own history) and signature (null, or state and signer).
+project's own history) and signature (null, or state, signer and identity).
 """
 
 from typing import Any

@@ -15,9 +15,13 @@ NOTHING = "Nothing of that is in the history."
 INDENT = 19  # of what is said below a subject: the width of time, id and two gaps
 
 _SIGNATURES = {
-    "good": ("signed", "green"),
     "bad": ("bad signature", "red"),
     "unchecked": ("signature not checked", "yellow"),
+}
+_SIGNERS = {  # of good ones
+    "author": ("signed", "green"),
+    "other": ("signed by somebody else", "red"),
+    "unchecked": ("signed, identity not checked", "yellow"),
 }
 _SHORT_ID = 7
 _DAY, _CLOCK = len("2026-01-31"), slice(11, 19)
@@ -56,7 +60,7 @@ def _below(entry: "LogRecord", *, with_session: bool) -> "Pieces":
         *([(visible(session), "cyan")] if with_session and session is not None else []),
         (visible(entry["author"]["name"]), ""),
         *([(visible(result), STYLES.get(result, ""))] if result else []),
-        *([_SIGNATURES[signature["state"]]] if signature else []),
+        *([_SIGNATURES.get(signature["state"]) or _SIGNERS[signature["identity"]]] if signature else []),
     ]
 
 

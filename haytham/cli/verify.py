@@ -1,8 +1,8 @@
 """The command `haytham verify`.
 
 `--json` prints: form "haytham.verify", version 1, sound, folders (each: folder, session_id (null for a project's own),
-head, noted_head, commits, documents, signatures (good, bad, unchecked, none), findings), where a finding has message,
-path, line, section, field, hint, kind and commit.
+head, noted_head, commits, documents, signatures (good, unidentified, bad, unchecked, none), findings), where a finding
+has message, path, line, section, field, hint, kind and commit.
 """
 
 import sys

@@ -13,10 +13,14 @@ class AuthorRecord(TypedDict):
 
 
 class SignatureRecord(TypedDict):
-    """What the user's git says about a commit's signature: state is good, bad or unchecked."""
+    """What the user's git says about a commit's signature: state is good, bad or unchecked.
+
+    `identity` tells whose a good one is: author, other, or unchecked, if the signer has no address to tell it by.
+    """
 
     state: str
     signer: str
+    identity: str
 
 
 class LogRecord(TypedDict):
@@ -54,9 +58,13 @@ class FindingRecord(ProblemRecord):
 
 
 class SignatureCounts(TypedDict):
-    """How many commits are signed, by what the user's git says about the signature."""
+    """How many commits are signed, by what the user's git says about the signature.
+
+    `unidentified` are those of the good ones whose signer has no address.
+    """
 
     good: int
+    unidentified: int
     bad: int
     unchecked: int
     none: int

@@ -4,11 +4,12 @@ Only the user's own settings count. A repository's could name any program, and a
 """
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from haytham.domain.errors import StorageFailure
-from haytham.storage import user_git
+from haytham.storage import signers, user_git
 from haytham.storage.history_user import user_settings, user_wants
 
 _PROGRAMS = {"openpgp": "gpg", "x509": "gpgsm", "ssh": "ssh-keygen"}
@@ -22,6 +23,22 @@ _ANSWER = {"i18n.logOutputEncoding": "UTF-8", "log.showSignature": "false"}  # t
 _STATES = {"G": "good", "B": "bad", "R": "bad"}  # all else cannot be told: no key, one nobody trusts, expired
 
 GOOD, BAD, UNCHECKED = "good", "bad", "unchecked"
+AUTHOR, OTHER = "author", "other"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Verdict:
+    """What is known about a signature: its state, who made it as git names them, and their addresses."""
+
+    state: str = UNCHECKED
+    signer: str = ""
+    names: tuple[signers.Names, ...] = ()
+
+    def identity(self, author: str) -> str:
+        """Tells whether the signer is the author with an address, or another one; unchecked if that cannot be told."""
+        if self.state != GOOD or not self.names:
+            return UNCHECKED
+        return AUTHOR if signers.is_one_of(self.names, author) else OTHER
 
 
 def signer() -> Callable[[bytes], str] | None:
@@ -32,11 +49,19 @@ def signer() -> Callable[[bytes], str] | None:
     return lambda data: _signed(settings, data)
 
 
-def checked(folder: Path, head: str) -> dict[str, tuple[str, str]]:
-    """Returns the state of each signed commit's signature and its signer, for commits that lead to `head`."""
-    programs = {f"gpg.{kind}.program": _program(kind) for kind in _PROGRAMS}
-    found = user_git.signatures(folder, head, programs | _TRUST | user_settings(*_TRUST) | _ANSWER)
-    return {commit: (_STATES.get(letter, UNCHECKED), who) for commit, (letter, who) in found.items()}
+def checked(folder: Path, head: str) -> dict[str, Verdict]:
+    """Returns what is known about the signatures of commits that lead to `head`, by id."""
+    programs = {kind: _program(kind) for kind in _PROGRAMS}
+    named = {f"gpg.{kind}.program": program for kind, program in programs.items()}
+    found = user_git.signatures(folder, head, named | _TRUST | user_settings(*_TRUST) | _ANSWER)
+    known = {each: _verdict(each, programs) for each in set(found.values())}
+    return {commit: known[each] for commit, each in found.items()}
+
+
+def _verdict(signature: user_git.Signature, programs: Mapping[str, str]) -> Verdict:
+    state = _STATES.get(signature.letter, UNCHECKED)
+    names = signers.names(signature, programs) if state == GOOD else ()
+    return Verdict(state=state, signer=signature.signer, names=names)
 
 
 def _program(kind: str) -> str:

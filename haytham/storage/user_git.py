@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from haytham.domain.errors import BrokenRepository, Location, NotFound
 from haytham.storage import git_variables
@@ -53,18 +53,27 @@ def version() -> tuple[int, ...]:
     return tuple(_library().Git().version_info)
 
 
-def signatures(folder: Path, head: str, overrides: Mapping[str, str]) -> dict[str, tuple[str, str]]:
-    """Returns what git says about each commit that leads to one, by id: the letter of `%G?`, and the signer.
+class Signature(NamedTuple):
+    """What git says about the signature of a commit."""
+
+    letter: str  # as of `%G?`
+    signer: str
+    key: str
+    primary_key: str  # only openpgp has those
+
+
+def signatures(folder: Path, head: str, overrides: Mapping[str, str]) -> dict[str, Signature]:
+    """Returns what git says about the signature of each commit that leads to one, by id.
 
     `overrides` go before the repository's own settings, so that none of those can name a program.
     """
     with _git(folder) as program:
         settings = [f"{name}={value}" for name, value in overrides.items()]
         output = program(c=settings).log(
-            "--format=%H%x00%G?%x00%GS", head, "--", with_exceptions=False, strip_newline_in_stdout=False
+            "--format=%H%x00%G?%x00%GS%x00%GF%x00%GP", head, "--", with_exceptions=False, strip_newline_in_stdout=False
         )
     rows = [line.split("\0") for line in output.splitlines()]
-    return {row[0]: (row[1], row[2]) for row in rows if len(row) == 3}  # noqa: PLR2004 - as in the format
+    return {row[0]: Signature(*row[1:]) for row in rows if len(row) == 1 + len(Signature._fields)}
 
 
 def run(command: list[str], data: bytes) -> tuple[int, bytes, str]:

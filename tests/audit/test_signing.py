@@ -1,184 +1,31 @@
 """Decisions that people make in their own name are signed if their git is set up to, and the signatures are checked."""
 
-import json
 import os
 import shutil
 import subprocess
-import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from tests.audit.homes import EACH, OF_SSH, Home, counts, lived_in
 from tests.evidence import git
 
-REA = "Rea Viewer <rea@example.org>"
-PROGRAM = """
-import json, sys
-from haytham import CheckpointManager, HaythamError
-manager, at = CheckpointManager(sys.argv[1]), ("p-1", "s-1")
-if sys.argv[2] == "tell":
-    manager.create_session(*at, "ada")
-    manager.complete_phase(*at, 1, [{"agent_name": "concept_expansion", "output_content": "x"}])
-    manager.save_user_feedback(*at, 1, reviewed=True, approved=True)
-    manager.complete_phase(*at, 2, [{"agent_name": "market_intelligence", "output_content": "y"}])
-    manager.save_user_feedback(*at, 2, reviewed=True, approved=True, reviewer="Bob <bob@example.org>")
-report = manager.verify_session(*at)
-print(json.dumps({"log": manager.log(*at), "report": report}))
-"""
 
-
-class Home:
-    """A home folder with a key, and git set up to sign with it; this one is of ssh."""
-
-    format = "ssh"
-    signer = "rea@example.org"
-
-    def __init__(self, folder: Path, keys: Path) -> None:
-        self.folder = folder
-        self.base = folder / "projects"
-        self.keys = keys
-        self.signers = folder / "signers"
-        self.key = self.made_key()
-        self.set_up()
-
-    def made_key(self) -> str:
-        """Makes a key; returns how git is told of it."""
-        key = self.folder / "key"
-        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
-        self.signers.write_text(f"rea@example.org {key.with_suffix('.pub').read_text()}")
-        return str(key)
-
-    def lose_signers(self) -> None:
-        """Forgets whose the keys are."""
-        self.signers.unlink()
-
-    def end(self) -> None:
-        """Ends what was started for the keys."""
-
-    @property
-    def session(self) -> Path:
-        """The folder of the session."""
-        return self.base / "p-1" / "sessions" / "s-1"
-
-    def set_up(
-        self,
-        *,
-        key: str = "",
-        sign: str = "gpgsign = true",
-        name: str = "Rea Viewer",
-        email: str = "rea@example.org",
-    ) -> None:
-        """Writes the user's settings of git."""
-        lines = ["[user]", f"name = {name}", f"email = {email}", f"signingkey = {key or self.key}"]
-        lines += ["[commit]", sign, "[gpg]", f"format = {self.format}"]
-        lines += ['[gpg "ssh"]', f"allowedSignersFile = {self.signers}"]
-        (self.folder / ".gitconfig").write_text("\n".join(lines) + "\n")
-
-    def process(self, what: str, **more: str) -> subprocess.CompletedProcess[str]:
-        """Runs the program as this user."""
-        plain = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
-        own = {"HOME": str(self.folder), "XDG_CONFIG_HOME": str(self.folder), "GNUPGHOME": str(self.keys)}
-        environment = plain | own | more
-        command = [sys.executable, "-c", PROGRAM, str(self.base), what]
-        return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-
-    def said(self, what: str = "look", **more: str) -> Any:
-        """Runs the program, and returns the log and the report."""
-        done = self.process(what, **more)
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)
-
-
-class OpenpgpHome(Home):
-    """The same with a key of gpg."""
-
-    format = "openpgp"
-    signer = REA
-    _MADE = ("--quick-generate-key", REA, "ed25519", "sign", "never")
-
-    def made_key(self) -> str:
-        """Makes a key without a passphrase; returns its fingerprint."""
-        self.gpg("gpg", "--pinentry-mode", "loopback", "--passphrase", "", *self._MADE)
-        return self.fingerprint("gpg")
-
-    def lose_signers(self) -> None:
-        """Loses the keys of others, and of oneself."""
-        self.end()
-        for path in self.keys.glob("pubring*"):
-            path.unlink()
-
-    def end(self) -> None:
-        """Ends the agent that holds the keys."""
-        self.gpg("gpgconf", "--kill", "all")
-
-    def gpg(self, program: str, *arguments: str, data: str = "") -> str:
-        """Runs a program of gpg's, on its own keys; returns what it prints."""
-        batch = ["--batch"] if program != "gpgconf" else []
-        environment = {**os.environ, "GNUPGHOME": str(self.keys), "LC_ALL": "C"}
-        command = [program, *batch, *arguments]
-        return subprocess.run(
-            command, env=environment, input=data, capture_output=True, text=True, check=True, timeout=60
-        ).stdout
-
-    def fingerprint(self, program: str) -> str:
-        """Returns the fingerprint of the only key."""
-        rows = self.gpg(program, "--list-keys", "--with-colons").splitlines()
-        return next(row.split(":")[9] for row in rows if row.startswith("fpr:"))
-
-
-class X509Home(OpenpgpHome):
-    """The same with a certificate."""
-
-    format = "x509"
-    signer = "/CN=Rea Viewer"
-    _WANTED = "Key-Type: RSA\nKey-Length: 2048\nKey-Usage: sign\nSerial: random\nName-DN: CN=Rea Viewer\n"
-
-    def made_key(self) -> str:
-        """Makes a certificate that vouches for itself, and trusts it; returns its fingerprint."""
-        (self.keys / "gpg-agent.conf").write_text("allow-loopback-pinentry\n")
-        (self.keys / "gpgsm.conf").write_text("disable-crl-checks\n")
-        wanted, made = self.keys / "wanted", self.keys / "made"
-        wanted.write_text(f"{self._WANTED}Creation-Date: 2020-01-01\nNot-After: 2050-01-01\n")
-        loopback = ("--pinentry-mode", "loopback", "--passphrase-fd", "0")
-        self.gpg("gpgsm", *loopback, "--output", str(made), "--gen-key", str(wanted))
-        self.gpg("gpgsm", "--import", str(made))
-        found = self.fingerprint("gpgsm")
-        (self.keys / "trustlist.txt").write_text(f"{found} S relax\n")
-        self.end()  # it reads the list when it starts
-        return found
-
-
-def _missing(program: str) -> pytest.MarkDecorator:
-    return pytest.mark.skipif(shutil.which(program) is None, reason=f"{program} is not installed here")
-
-
-OF_SSH = [pytest.param(Home, id="ssh", marks=_missing("ssh-keygen"))]
-
-
-@pytest.fixture(
-    params=[
-        *OF_SSH,
-        pytest.param(OpenpgpHome, id="openpgp", marks=_missing("gpg")),
-        pytest.param(X509Home, id="x509", marks=_missing("gpgsm")),
-    ]
-)
+@pytest.fixture(params=EACH)
 def home(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Home]:
-    """A home folder with a key, and git set up to sign with it; the path to gpg's own has to be short."""
-    with tempfile.TemporaryDirectory(prefix="k", ignore_cleanup_errors=True) as keys:
-        made: Home = request.param(tmp_path, Path(keys))
+    """A home folder with a key, and git set up to sign with it."""
+    with lived_in(request.param, tmp_path) as made:
         yield made
-        made.end()
 
 
 def test_only_the_users_own_decisions_are_signed(home: Home) -> None:
     """What orchestrators save, and what somebody decides in another name, is not; git itself finds the others good."""
     said = home.said("tell")
     signed = {entry["subject"]: entry["signature"] for entry in said["log"] if entry["signature"]}
-    assert signed == {"Phase 1 Concept Expansion approved": {"state": "good", "signer": home.signer}}
-    assert said["report"]["signatures"] == {"good": 1, "bad": 0, "unchecked": 0, "none": 4}
+    verdict = {"state": "good", "signer": home.signer, "identity": "author"}
+    assert signed == {"Phase 1 Concept Expansion approved": verdict}
+    assert said["report"]["signatures"] == counts(good=1, none=4)
     assert said["report"]["findings"] == []
     git(home.session, "fsck", "--strict")
 
@@ -195,7 +42,7 @@ def test_without_the_keys_of_others_nothing_is_claimed(home: Home) -> None:
 def test_git_that_is_not_set_up_to_sign(home: Home) -> None:
     """Without commit.gpgsign nothing is signed."""
     home.set_up(sign="gpgsign = false")
-    assert home.said("tell")["report"]["signatures"] == {"good": 0, "bad": 0, "unchecked": 0, "none": 5}
+    assert home.said("tell")["report"]["signatures"] == counts(none=5)
 
 
 def test_git_that_is_set_up_to_sign_in_other_words(home: Home) -> None:

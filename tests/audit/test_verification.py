@@ -67,7 +67,7 @@ def test_nothing_is_found_in_an_honest_session(told: Desk) -> None:
         "noted_head": git(told.folder, "rev-parse", "HEAD"),
         "commits": len(told.history()),
         "documents": 14,
-        "signatures": {"good": 0, "bad": 0, "unchecked": 0, "none": len(told.history())},
+        "signatures": {"good": 0, "unidentified": 0, "bad": 0, "unchecked": 0, "none": len(told.history())},
         "findings": [],
     }
     assert before == snapshot(told.folder)

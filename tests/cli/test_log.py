@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from haytham.checkpoint.checkpoint_manager import CheckpointManager
+from haytham.cli import log_lines
+from haytham.domain.audit_records import AuthorRecord, LogRecord, SignatureRecord
 from tests.cli.conftest import Sample, Shell, in_terminal, new_session, process
 
 
@@ -54,6 +56,32 @@ def test_json(sample: Sample, shell: Shell) -> None:
     assert list(entry) == ["id", "time", "author", "subject", "body", "trailers", "session_id", "signature"]
     assert entry["author"] == {"name": "Rita Reviewer", "email": "rita@example.org"}
     assert entry["trailers"]["Haytham-Decision"] == "approved"
+
+
+@pytest.mark.parametrize(
+    ("state", "identity", "said"),
+    [
+        ("good", "author", "Rita Reviewer, signed"),
+        ("good", "other", "Rita Reviewer, signed by somebody else"),
+        ("good", "unchecked", "Rita Reviewer, signed, identity not checked"),
+        ("bad", "unchecked", "Rita Reviewer, bad signature"),
+        ("unchecked", "unchecked", "Rita Reviewer, signature not checked"),
+    ],
+)
+def test_signatures(state: str, identity: str, said: str) -> None:
+    """A signature is told with what is known about it, and whose it is."""
+    entry = LogRecord(
+        id="1" * 40,
+        time="2026-01-31T10:00:00Z",
+        author=AuthorRecord(name="Rita Reviewer", email="rita@example.org"),
+        subject="Phase 1 approved",
+        body="",
+        trailers={},
+        session_id=None,
+        signature=SignatureRecord(state=state, signer="somebody", identity=identity),
+    )
+    *_, (_, pieces) = log_lines.lines([entry], with_session=False)
+    assert "".join(text for text, _ in pieces) == said
 
 
 def test_project_log_interleaves(sample: Sample, shell: Shell) -> None:
