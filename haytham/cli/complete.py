@@ -40,7 +40,16 @@ def command(phase: int | None, selection: Selection, outputs: tuple[tuple[str, s
     chosen = target.phase(phase) if phase is not None else _running(target)
     given = [{"agent_name": agent, "output_content": text} for agent, text in outputs]
     target.manager.complete_phase(*target.ids, chosen.number, given)
+    _warn(target, chosen, {agent for agent, _ in outputs})
     phase_display.show(target, chosen, as_json=as_json)
+
+
+def _warn(target: Target, phase: Phase, given: set[str]) -> None:
+    """Tells on standard error which agents of the phase gave nothing: a misspelt name is an agent of its own."""
+    mode = target.manager.load_session(*target.ids)["execution_mode"]
+    silent = [agent for agent in phase.agents_in(mode) if agent not in given]
+    if silent:
+        click.echo(f"Warning: nothing came from {listing(silent)} of phase {phase.number}.", err=True)
 
 
 def _running(target: Target) -> Phase:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _NAME_WIDTH = 22
 _INSTRUCTIONS = (
-    'Behind "- Action:" write one of these, and save:',
+    'Replace the - behind "- Action:" by one of these, and save:',
     "  approved              the session goes on",
     "  retry_with_changes    another attempt; write what should be different",
     '                        under "## Requested Changes", one "- " line for each',

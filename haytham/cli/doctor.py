@@ -58,4 +58,4 @@ def _show(checks: list[CheckRecord]) -> None:
     for check in checks:
         if check["hint"]:
             terminal.show(console)
-            terminal.show(console, terminal.styled(f"{check['name']}: {check['hint']}"))
+            terminal.show(console, terminal.paragraph(f"{check['name']}: {check['hint']}"))

@@ -24,6 +24,8 @@ from haytham.cli import hints, json_output, terminal
 from haytham.cli.visible import visible, visible_lines
 from haytham.domain.errors import HaythamError, InternalError, Location, Problem
 
+_RED = "\x1b[31m{}\x1b[0m"  # as rich writes it, which takes long to import
+
 DONE, FAULT, USAGE, INTERRUPTED, NO_READER, BUG = 0, 1, 2, 130, 141, 255
 
 
@@ -159,6 +161,8 @@ def _folded(lines: list[str], width: int | None) -> list[str]:
 
 
 def _tell(lines: list[str]) -> None:
+    if terminal.wants_colour(sys.stderr):
+        lines = [_RED.format(line) if line.startswith("Error:") else line for line in lines]
     sys.stderr.write("\n".join(lines) + "\n")
     sys.stderr.flush()
 

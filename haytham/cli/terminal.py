@@ -40,9 +40,10 @@ def columns(stream: TextIO) -> int | None:
         return None
 
 
-def wants_colour() -> bool:
-    """Tells whether the output may be coloured."""
-    return is_terminal() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+def wants_colour(stream: TextIO | None = None) -> bool:
+    """Tells whether the output, or what goes to another stream, may be coloured."""
+    is_seen = stream.isatty() if stream is not None else is_terminal()
+    return is_seen and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def screen() -> "Console":

@@ -27,7 +27,7 @@ _EPILOG = """\b
 Examples:
   haytham verify
   haytham verify --session session-456
-  haytham verify --session session-456 --head 2f0c…  (noted elsewhere)
+  haytham verify --session session-456 --head "$(cat noted_elsewhere)"
   haytham verify --json | jq '.folders[].findings[]'
 
 \b
@@ -41,7 +41,7 @@ only --head, with a commit noted elsewhere, can tell whether its end is missing.
 
 @click.command("verify", help=_HELP, epilog=_EPILOG)
 @selecting(project="all of them", session="all of them")
-@click.option("--head", metavar="COMMIT", help="Newest commit of the session, as noted elsewhere")
+@click.option("--head", metavar="COMMIT", help="Newest commit of the session, as noted elsewhere: its whole id")
 @options.json_option
 @options.help_option
 @click.pass_context
@@ -77,19 +77,22 @@ def _show(reports: list[VerifyReport]) -> None:
                 terminal.plain(console, line)
     if any(report["findings"] for report in reports):
         terminal.show(console)
-    table = terminal.table(
-        "Folder", "Commits", "Documents", "Newest", "Found", right=("Commits", "Documents"), flexible=("Folder",)
-    )
+    columns = ("Folder, newest commit", "Commits", "Documents", "Found")
+    table = terminal.table(*columns, right=columns[1:3], flexible=columns[:1])
     for report in reports:
         found = len(report["findings"])
         table.add_row(
-            terminal.styled(report["session_id"] or "(project)"),
+            terminal.stacked(
+                terminal.styled(report["session_id"] or "(project)"), terminal.styled(report["head"] or "-", "yellow")
+            ),
             str(report["commits"]),
             str(report["documents"]),
-            terminal.styled((report["head"] or "-")[:12], "yellow"),
             terminal.styled(found or "nothing", "red" if found else "green"),
         )
     terminal.show(console, table)
+    found = sum(len(report["findings"]) for report in reports)
+    verdict = f"{found} finding{'' if found == 1 else 's'}." if found else "Sound."
+    terminal.plain(console, verdict, "red" if found else "green")
     for report in reports:
         if report["session_id"] is not None and report["commits"] and report["noted_head"] is None:
             for line in _UNNOTED.format(report["session_id"]).splitlines():

@@ -13,7 +13,7 @@ from haytham.cli import json_output, options, status_display, terminal
 from haytham.cli.commands import COMMANDS
 from haytham.cli.selection import Selection, selecting
 from haytham.cli.target import newest_session
-from haytham.domain.choices import PhaseStatus
+from haytham.domain.choices import PhaseStatus, SessionStatus
 from haytham.domain.records import PhaseOverview, SessionOverview
 
 _HELP = f"""{COMMANDS["watch"][1]}
@@ -52,7 +52,10 @@ def command(selection: Selection, *, as_json: bool) -> None:
 def _show_live(views: Iterator[SessionOverview]) -> None:
     with terminal.live(terminal.screen()) as place:
         for session in views:
-            place.update(status_display.session_view(session), refresh=True)
+            view = status_display.session_view(session)
+            is_over = session["status"] == SessionStatus.COMPLETED
+            note = [] if is_over else ["", terminal.styled("Ctrl-C ends this; the session goes on.", "dim")]
+            place.update(terminal.stacked(view, *note), refresh=True)
 
 
 def _show_lines(views: Iterator[SessionOverview]) -> None:

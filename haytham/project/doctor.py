@@ -47,7 +47,8 @@ def _git() -> CheckRecord:
 def _person() -> CheckRecord:
     person = history_user.user_identity()
     if person is None:
-        hint = "git config --global user.name NAME and user.email ADDRESS; until then you review under your account."
+        commands = "git config --global user.name NAME\ngit config --global user.email ADDRESS"
+        hint = f"until it is, you review under your account's name. To set it:\n{commands}"
         return _check("user.name", "not set", WARNING, hint)
     return _check("user.name", str(person))
 

@@ -318,3 +318,14 @@ def test_finish_never_guesses(tmp_path: Path, shell: Shell) -> None:
     assert "there are 2 outputs of the last completed phase" in said.err
     assert "phase_1_concept/a.md, phase_1_concept/b.md" in said.err
     assert CheckpointManager(tmp_path).load_session(*sample.ids)["status"] == "in_progress"
+
+
+def test_complete_names_the_agents_that_gave_nothing(tmp_path: Path, shell: Shell) -> None:
+    """A name that the phase does not know is an agent of its own, and whoever is missing is named."""
+    _session(tmp_path)
+    (tmp_path / "a.md").write_text("text")
+    said = shell("complete", "2", "-o", f"market_inteligence={tmp_path / 'a.md'}", "--base-dir", tmp_path)
+    assert (said.code, said.err) == (
+        0,
+        "Warning: nothing came from market_intelligence, competitor_analysis of phase 2.\n",
+    )

@@ -15,6 +15,7 @@ from haytham import __version__
 from haytham.cli import commands, reporting
 from haytham.cli.group import group
 from haytham.domain.errors import InternalError
+from tests import terminal
 from tests.cli.conftest import PROGRAM, Said, Sample, Shell, all_commands, new_session, process
 
 HEAVY = {"click", "jinja2", "mistune", "jsonschema", "pygit2", "git", "rich", "filelock"}
@@ -193,3 +194,11 @@ def test_bug_and_interrupt_as_json(capsys: pytest.CaptureFixture[str]) -> None:
         said = Said(code=code, out="", err=capsys.readouterr().err)
         assert (said.error["kind"], said.error["exit_code"]) == (kind, code)
         assert ("Traceback" in said.error["problems"][0]["message"]) is (kind == "Bug")
+
+
+def test_errors_are_red_on_a_terminal(sample: Sample) -> None:
+    """The line that says what is wrong is red where a person sees it, unless they want no colours."""
+    words = (*PROGRAM, "show", "9", "--base-dir", str(sample.base))
+    code, written = terminal.run(*words, environment={})
+    assert (code, b"\x1b[31mError: this session has no phase 9.\x1b[0m" in written) == (1, True)
+    assert b"\x1b" not in terminal.run(*words, environment={"NO_COLOR": "1"})[1]

@@ -13,11 +13,14 @@ def test_end_to_end(sample: Sample) -> None:
     """As a process of its own it verifies everything below `projects`, and finds nothing in what we wrote."""
     said = process("verify", cwd=sample.base.parent)
     assert (said.code, said.err) == (0, "")
-    heads = [git(folder, "rev-parse", "--short=12", "HEAD") for folder in (sample.base / sample.project, sample.folder)]
+    heads = [git(folder, "rev-parse", "HEAD").strip() for folder in (sample.base / sample.project, sample.folder)]
     assert [line.split() for line in said.out.splitlines()] == [
-        ["Folder", "Commits", "Documents", "Newest", "Found"],
-        ["(project)", "2", "1", heads[0], "nothing"],
-        [sample.session, "4", "6", heads[1], "nothing"],
+        ["Folder,", "newest", "commit", "Commits", "Documents", "Found"],
+        ["(project)", "2", "1", "nothing"],
+        [heads[0]],
+        [sample.session, "4", "6", "nothing"],
+        [heads[1]],
+        ["Sound."],
     ]
 
 
@@ -35,7 +38,7 @@ def test_findings_are_told_in_words(sample: Sample, shell: Shell) -> None:
         f"Hint: see: git diff HEAD -- {name}",
     ]
     assert lines[3].startswith("Error: phase 1 Concept Expansion was approved by Rita Reviewer in commit ")
-    assert lines[-1].split()[-1] == "2"
+    assert (lines[-3].split()[-1], lines[-1]) == ("2", "2 findings.")
 
 
 def test_a_clone_has_no_recorded_head(sample: Sample, shell: Shell) -> None:
@@ -105,4 +108,5 @@ def test_in_a_terminal(sample: Sample, tmp_path: Path) -> None:
     """In 80 columns nothing is folded for the usual ids, and what is sound is green."""
     out = in_terminal("verify", "--base-dir", str(sample.base))
     assert "\x1b[32mnothing" in out
-    assert len(out.strip().splitlines()) == 3
+    assert "\x1b[32mSound." in out
+    assert len(out.strip().splitlines()) == 6
