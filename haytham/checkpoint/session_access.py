@@ -37,7 +37,7 @@ class SessionAccess:
         self._lock_timeout = lock_timeout
         self._identity = identity
         self.reports: dict[Path, RecoveryReport] = {}
-        self._claims: dict[Path, int] = {}
+        self._claims: dict[Path, claims.Claim] = {}
         self.callbacks: list[Callable[[ReviewRecord], object]] = []
 
     def store_at(self, folder: Path) -> SessionStore:
@@ -130,7 +130,11 @@ class SessionAccess:
         store = self.store(project_id, session_id)
         with store.locked():
             self._claims[store.folder] = claims.take(store.history.git_folder, self.clock)
-        return self._claims[store.folder]
+        return self._claims[store.folder].number
+
+    def end_claim(self, store: SessionStore) -> None:
+        """Ends the claim that another one has on a session; call it under the lock."""
+        claims.end(store.history.git_folder, self.clock, self._claims.get(store.folder, claims.NONE))
 
     @contextmanager
     def writing(
@@ -146,7 +150,7 @@ class SessionAccess:
         try:
             with store.locked() as died:
                 if is_work:
-                    claims.check(store.history.git_folder, self._claims.get(store.folder, 0))
+                    claims.check(store.history.git_folder, self._claims.get(store.folder, claims.NONE))
                 store.history.check_branch()  # before anything is written: somebody may have switched to another one
                 if died or store.folder not in self.reports:
                     self.reports[store.folder] = recovery.recover(self._writer(store))

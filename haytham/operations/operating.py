@@ -1,6 +1,7 @@
 """The part of the API that is about whole sessions: it orders the steps, the modules beside it do the work."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from haytham.checkpoint import overview, session_journals
 from haytham.checkpoint.session_access import SessionAccess
@@ -81,12 +82,14 @@ class Operating:
     ) -> RollbackRecord:
         """Takes a session back to a phase or a commit by a new commit: later phases are pending again.
 
-        Nothing is rewritten: what was there before, people's own edits too, is in history first.
+        Nothing is rewritten: what was there before, people's own edits too, is in history first. Whoever else claimed
+        the session is superseded: what they have under way belongs to what was taken back.
         """
         if phase is None and commit is None:
             raise InvalidInput("nothing says what to go back to.", hint="give a phase or a commit.")
         with self._access.writing(project_id, session_id, is_work=False) as writer:
-            return rollback.roll_back(writer, phase, commit, check_text(reason, "reason"), dry_run=dry_run)
+            end = partial(self._access.end_claim, writer.store)
+            return rollback.roll_back(writer, phase, commit, check_text(reason, "reason"), end, dry_run=dry_run)
 
     def compare(self, project_id: str, session_id: str, other_session_id: str) -> Comparison:
         """Compares two sessions of a project: phases, outputs, tokens, cost, time, decisions."""

@@ -1,5 +1,7 @@
 """Takes a session back to an earlier point by a new commit; nothing of its history is rewritten."""
 
+from collections.abc import Callable
+
 from haytham.checkpoint.session_writer import SessionWriter
 from haytham.domain import messages
 from haytham.domain.operation_records import RollbackRecord
@@ -11,9 +13,18 @@ from haytham.storage.store import HAYTHAM
 
 
 def roll_back(
-    writer: SessionWriter, phase: object, commit: object, reason: str, *, dry_run: bool = False
+    writer: SessionWriter,
+    phase: object,
+    commit: object,
+    reason: str,
+    before: Callable[[], None],
+    *,
+    dry_run: bool = False,
 ) -> RollbackRecord:
-    """Brings the documents of all phases to a point; what was there before is in history, also people's own edits."""
+    """Brings the documents of all phases to a point; what was there before is in history, also people's own edits.
+
+    `before` is called right before anything is taken back.
+    """
     points.find(writer, phase, commit)  # refused before anything is committed
     present = earlier_state.documents(writer)
     edited, unfinished = keeping.uncommitted(writer)
@@ -24,6 +35,7 @@ def roll_back(
     changed = {name: data for name, data in state.contents.items() if writer.store.bytes_of(name) != data}
     new = None
     if changed and not dry_run:
+        before()
         new = _restore(writer, point, state, reason)
     return RollbackRecord(
         project_id=writer.identity["project_id"],

@@ -5,7 +5,9 @@ A claim is one small file inside `.git`, written only when somebody claims: chec
 
 import json
 import os
+import secrets
 import socket
+from dataclasses import dataclass
 from pathlib import Path
 
 from haytham.domain import instants
@@ -15,26 +17,58 @@ from haytham.storage import files
 _NAME = "haytham.claim"
 
 
-def take(git_folder: Path, clock: instants.Clock) -> int:
-    """Makes a claim that is newer than any before, durably, and returns its number; call it under the lock."""
-    number = _number(_present(git_folder)) + 1
-    note = {"number": number, "pid": os.getpid(), "host": socket.gethostname(), "since": instants.text_of(clock())}
-    files.write({git_folder / _NAME: json.dumps(note).encode()})
-    return number
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Claim:
+    """A claim that was made; the mark tells it from one of the same number in another session of the same id."""
+
+    number: int
+    mark: str
 
 
-def check(git_folder: Path, held: int) -> None:
-    """Raises StaleWriter if somebody made a newer claim than the one held, 0 for none; call it under the lock."""
+NONE = Claim(number=0, mark="")
+
+
+def take(git_folder: Path, clock: instants.Clock) -> Claim:
+    """Makes a claim that is newer than any before, durably; call it under the lock."""
+    return _put(git_folder, clock, is_held=True)
+
+
+def end(git_folder: Path, clock: instants.Clock, held: Claim) -> None:
+    """Ends the newest claim, durably, unless it is the one held; nobody has one then. Call it under the lock."""
+    if _claim(_present(git_folder)) not in {NONE, held}:
+        _put(git_folder, clock, is_held=False)
+
+
+def check(git_folder: Path, held: Claim) -> None:
+    """Raises StaleWriter if the newest claim is not the one held; call it under the lock."""
     present = _present(git_folder)
-    if _number(present) <= held:
+    if _claim(present) == held:
         return
-    holder = "process {pid} on {host}, since {since}".format_map({"pid": "?", "host": "?", "since": "?"} | present)
-    lost = f"claim {held} on this session is over" if held else "this session is claimed"
+    lost = "this session is claimed" if held == NONE else f"claim {held.number} on this session is over"
     raise StaleWriter(
-        f"{lost}: claim {_number(present)} is held by {holder}. Nothing was written.",
+        f"{lost}: {_told(present)}. Nothing was written.",
         location=Location(path=str(git_folder / _NAME)),
         hint="stop this writer; or, if it is the one that should go on, let it claim the session: claim_session.",
     )
+
+
+def _told(present: dict[str, object]) -> str:
+    """Words why the newest claim is another one."""
+    if not present:
+        return "the session was made anew"
+    who = "process {pid} on {host}".format_map({"pid": "?", "host": "?"} | present)
+    since = present.get("since", "?")
+    if present.get("is_held", True):
+        return f"claim {_claim(present).number} is held by {who}, since {since}"
+    return f"{who} took the session back to an earlier point at {since}"
+
+
+def _put(git_folder: Path, clock: instants.Clock, *, is_held: bool) -> Claim:
+    made = Claim(number=_claim(_present(git_folder)).number + 1, mark=secrets.token_hex(8))
+    who = {"pid": os.getpid(), "host": socket.gethostname(), "since": instants.text_of(clock())}
+    note = {"number": made.number, "mark": made.mark, **who, "is_held": is_held}
+    files.write({git_folder / _NAME: json.dumps(note).encode()})
+    return made
 
 
 def _present(git_folder: Path) -> dict[str, object]:
@@ -49,6 +83,6 @@ def _present(git_folder: Path) -> dict[str, object]:
     return note if isinstance(note, dict) and isinstance(note.get("number"), int) else {"number": 1}
 
 
-def _number(claim: dict[str, object]) -> int:
-    number = claim.get("number", 0)
-    return number if isinstance(number, int) else 0
+def _claim(present: dict[str, object]) -> Claim:
+    number = present.get("number", 0)
+    return Claim(number=number if isinstance(number, int) else 0, mark=str(present.get("mark", "")))

@@ -3,11 +3,13 @@
 import os
 import signal
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from haytham import CheckpointManager, Session, StaleWriter
+from haytham import CheckpointManager, InvalidInput, NotFound, Session, StaleWriter
 from tests.evidence import git, snapshot
 
 AT = ("p", "s")
@@ -66,6 +68,71 @@ def test_claim_can_be_taken_back(first: CheckpointManager, second: CheckpointMan
     _complete(first, "mine again")
     with pytest.raises(StaleWriter, match="claim 2 on this session is over: claim 3 is held by"):
         _complete(second, "too late")
+
+
+def _start(manager: CheckpointManager) -> None:
+    manager.claim_session(*AT)
+    manager.complete_phase(*AT, 2, [{"agent_name": "agent_2", "output_content": "second"}])
+    manager.start_phase(*AT, 3)
+
+
+def _finish(manager: CheckpointManager) -> None:
+    manager.complete_phase(*AT, 3, [{"agent_name": "agent_3", "output_content": "third"}])
+
+
+def test_going_back_supersedes_the_owner(first: CheckpointManager, second: CheckpointManager) -> None:
+    """What an owner had under way when somebody went back is refused; it goes on when it claims again."""
+    _start(first)
+    second.rollback(*AT, phase=1)
+    before = snapshot(first.base_dir)
+    with pytest.raises(StaleWriter) as caught:
+        _finish(first)
+    who = f"claim 1 on this session is over: process {os.getpid()} on "
+    assert caught.value.message.startswith(who)
+    assert "took the session back to an earlier point at" in caught.value.message
+    with pytest.raises(StaleWriter, match="this session is claimed: process"):
+        _finish(second)
+    assert before == snapshot(first.base_dir)
+    assert first.claim_session(*AT) == 3
+    _complete(first, "again")
+
+
+@pytest.mark.parametrize("given", [{"phase": 1, "dry_run": True}, {"phase": 2}, {"phase": 6}])
+def test_an_owner_stays_if_nothing_is_taken_back(
+    first: CheckpointManager, second: CheckpointManager, given: dict[str, Any]
+) -> None:
+    """A dry run, a point where the session is, and one that it never was at end no claim."""
+    first.claim_session(*AT)
+    first.complete_phase(*AT, 2, [{"agent_name": "agent_2", "output_content": "second"}])
+    with suppress(InvalidInput):
+        second.rollback(*AT, **given)
+    _finish(first)
+
+
+def test_an_owner_who_goes_back_goes_on(first: CheckpointManager) -> None:
+    """Whoever has the claim keeps it when going back, and nobody needs one where nobody claims."""
+    _finish(first)
+    first.rollback(*AT, phase=1)
+    _start(first)
+    first.rollback(*AT, phase=1)
+    _finish(first)
+    assert not (first.base_dir / "p/sessions/s/.git/haytham.claim").read_text().startswith('{"number": 2')
+
+
+def test_a_claim_ends_with_its_session(first: CheckpointManager, second: CheckpointManager) -> None:
+    """An owner whose session was deleted is refused, also when another one of the same id is there."""
+    _start(first)
+    second.delete_session(*AT)
+    with pytest.raises(NotFound):
+        _finish(first)
+    second.create_session(*AT, "ana")
+    before = snapshot(first.base_dir)
+    with pytest.raises(StaleWriter, match="claim 1 on this session is over: the session was made anew"):
+        _finish(first)
+    assert before == snapshot(first.base_dir)
+    assert second.claim_session(*AT) == 1
+    with pytest.raises(StaleWriter, match="claim 1 on this session is over: claim 1 is held by"):
+        _finish(first)
 
 
 def test_people_decide_all_the_same(first: CheckpointManager, second: CheckpointManager) -> None:
