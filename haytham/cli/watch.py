@@ -53,9 +53,10 @@ def _show_live(views: Iterator[SessionOverview]) -> None:
     with terminal.live(terminal.screen()) as place:
         for session in views:
             view = status_display.session_view(session)
-            is_over = session["status"] == SessionStatus.COMPLETED
-            note = [] if is_over else ["", terminal.styled("Ctrl-C ends this; the session goes on.", "dim")]
-            place.update(terminal.stacked(view, *note), refresh=True)
+            if session["status"] != SessionStatus.COMPLETED:
+                note = terminal.styled("Ctrl-C ends this; the session goes on.", "dim")
+                view = terminal.stacked(view, "", note)
+            place.update(view, refresh=True)
 
 
 def _show_lines(views: Iterator[SessionOverview]) -> None:
