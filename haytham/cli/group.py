@@ -7,7 +7,7 @@ from click.shell_completion import CompletionItem, shell_complete
 
 from haytham import __version__
 from haytham.cli import reporting
-from haytham.cli.commands import COMMANDS, COMPLETION, SUMMARY
+from haytham.cli.commands import COMMANDS, COMPLETION, START, SUMMARY, sections
 from haytham.cli.options import help_option
 from haytham.cli.suggesting import SuggestingGroup
 
@@ -33,14 +33,15 @@ class LazyGroup(SuggestingGroup):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Writes the list of commands without importing them."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+        for group_name, rows in sections():
+            with formatter.section(group_name):
+                formatter.write_dl(rows)
 
 
 @click.group(
     cls=LazyGroup,
     name="haytham",
-    help=SUMMARY,
+    help=f"{SUMMARY}\n\n{START}",
 )
 @click.version_option(__version__, message="haytham %(version)s", help="Show the version and exit")
 @help_option

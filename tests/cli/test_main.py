@@ -29,6 +29,11 @@ def test_overview_is_what_click_prints(arguments: list[str], shell: Shell) -> No
     assert process(*arguments) == by_click
 
 
+def test_every_command_is_in_one_group() -> None:
+    """The overview shows each command once, in the order of the table."""
+    assert [name for names in commands.GROUPS.values() for name in names] == list(commands.COMMANDS)
+
+
 def test_version_is_what_click_prints(shell: Shell) -> None:
     """The version that is printed without click is the very text that click prints."""
     assert process("--version") == shell("--version") == Said(code=0, out=f"haytham {__version__}\n", err="")
