@@ -24,16 +24,15 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from haytham.documents.journal_marks import ENDING, HEADER_END, Bytes, mark_of
 from haytham.documents.journal_paths import path_of, path_text
 from haytham.domain import instants
 from haytham.domain.journal_entry import AgentStatus, Entry, EntryKind
+from haytham.domain.json_data import copy_of
 from haytham.domain.state_changes import Change, Verb
 
-Bytes = bytes | bytearray
 VERSION = 1
 _DIGITS = 32
-_ENDING = re.compile(rb"\n<!-- entry ([0-9a-f]{24}) sha256:([0-9a-f]{32}) -->\n")
-_HEADER_END = re.compile(rb"\n<!-- haytham:journal (\d+) sha256:([0-9a-f]{32}) -->\n")
 _BODY = re.compile(rb"\n(?:### |<!-- entry )")  # what follows the head of an entry
 _FIELD = re.compile(r"^- ([A-Z][A-Za-z ]*): (.*)$", re.MULTILINE)
 _WORD = re.compile(r"[A-Za-z0-9_.:/-]{1,80}\Z")
@@ -102,7 +101,7 @@ def header_text(header: Header) -> bytes:
 
 def read_header(data: Bytes) -> tuple[Header, int, bytes]:
     """Returns the header of a journal, where it ends, and its hash; raises Unreadable."""
-    found = _HEADER_END.search(data, 0, 4096)
+    found = HEADER_END.search(data, 0, 4096)
     if found is None or found[2] != _hash(b"", data[: found.start(2)]):
         raise Unreadable("the first lines are not as they were written")
     if int(found[1]) != VERSION:
@@ -147,24 +146,13 @@ class Place:
 def places(data: Bytes, start: int, before: bytes) -> tuple[list[Place], int]:
     """Finds the whole entries from a point on; returns them and where the first byte stands that is in none."""
     found: list[Place] = []
-    for ending in _ENDING.finditer(data, start):
+    for ending in ENDING.finditer(data, start):
         if ending[2] != _hash(before, data[start : ending.start(2)]):
             break
         before = ending[2]
         found.append(Place(ending[1].decode(), start, ending.end(), before))
         start = ending.end()
     return found, start
-
-
-def mark_of(entry_id: str) -> bytes:
-    """Returns what the last line of an entry begins with, and no other line."""
-    return f"\n<!-- entry {entry_id} sha256:".encode()
-
-
-def until(data: bytes, entry_id: str) -> bytes:
-    """Returns the bytes of a journal up to the end of an entry, or all if it is not there."""
-    place = data.find(mark_of(entry_id))
-    return data if place < 0 else data[: data.find(b"\n", place + 1) + 1]
 
 
 def origin_of(data: bytes) -> tuple[str, str] | None:
@@ -179,7 +167,7 @@ def origin_of(data: bytes) -> tuple[str, str] | None:
 
 def find(data: Bytes, entry_id: str, agent: str) -> Written | None:
     """Finds one entry in a part of a journal, checked against the hash before it; None if it is not there."""
-    ending = _ENDING.search(data, max(0, data.find(mark_of(entry_id))))
+    ending = ENDING.search(data, max(0, data.find(mark_of(entry_id))))
     before = data.rfind(b"\n<!-- ", 0, ending.start()) if ending else -1
     if ending is None or ending[1].decode() != entry_id or before < 0:
         return None
@@ -187,20 +175,9 @@ def find(data: Bytes, entry_id: str, agent: str) -> Written | None:
     close = start - len(" -->\n")
     if ending[2] != _hash(bytes(data[close - _DIGITS : close]), data[start : ending.start(2)]):
         return None
-    previous = _ENDING.match(data, before)
+    previous = ENDING.match(data, before)
     place = Place(entry_id, start, ending.end(), ending[2])
     return read_entry(data, place, agent, previous[1].decode() if previous else None)
-
-
-def line_at(data: Bytes, offset: int) -> int:
-    """Returns the number of the line in which a byte stands, for messages."""
-    return data.count(b"\n", 0, offset) + 1
-
-
-def has_entry_behind(data: Bytes, start: int) -> bool:
-    """Tells whether anything seems to end behind a point but one last entry: what stands there is no torn tail."""
-    first = _ENDING.search(data, start)
-    return first is not None and first.end() < len(data)
 
 
 def read_entry(data: Bytes, place: Place, agent: str, previous: str | None) -> Written:
@@ -225,7 +202,7 @@ def _fields(written: Written) -> list[tuple[str, object]]:
         ("Status", entry.status.value, AgentStatus.IN_PROGRESS.value),
         ("Reason", _line(entry.reason), ""),
         ("Succeeded", entry.succeeded, None),
-        ("Metadata", _JSON(entry.metadata) if entry.metadata else "{}", "{}"),
+        ("Metadata", _JSON(copy_of(entry.metadata, "metadata")) if entry.metadata else "{}", "{}"),
         ("From", written.base, None),
         ("Parent", entry.parent or _NOBODY, written.base or written.previous or _NOBODY),
     ]

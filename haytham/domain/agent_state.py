@@ -6,12 +6,11 @@ What is handed in is copied, and what is read out cannot be changed: a change th
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from types import MappingProxyType
 from typing import Any
 
 from haytham.domain import state_changes
 from haytham.domain.errors import InvalidInput
-from haytham.domain.json_data import copy_of
+from haytham.domain.json_data import copy_of, read_only, same
 from haytham.domain.numbers import check_amount, check_count
 from haytham.domain.state_changes import Change, Path, State, Verb
 
@@ -41,7 +40,7 @@ class AgentState:
 
     def __getitem__(self, path: str | Path) -> Any:
         """Returns what stands at a path, which cannot be changed through it; raises KeyError or IndexError."""
-        return _read_only(self._at(_path(path)))
+        return read_only(self._at(_path(path)))
 
     def __contains__(self, key: object) -> bool:
         """Tells whether there is such a key."""
@@ -56,8 +55,8 @@ class AgentState:
         return len(self._data)
 
     def __eq__(self, other: object) -> bool:
-        """Tells whether two states hold the same data."""
-        return self._data == other._data if isinstance(other, AgentState) else NotImplemented
+        """Tells whether two states hold the same data, as JSON: 1, 1.0 and True differ, and so do orders of keys."""
+        return same(self._data, other._data) if isinstance(other, AgentState) else NotImplemented
 
     __hash__ = None  # type: ignore[assignment]  # it changes
 
@@ -65,7 +64,7 @@ class AgentState:
         """Returns what stands at a path, or the default."""
         try:
             return self[path]
-        except (LookupError, TypeError):
+        except LookupError:
             return default
 
     def to_dict(self) -> State:
@@ -198,7 +197,7 @@ class AgentState:
             return 0
         try:
             there = self._at(change.path)
-        except (LookupError, TypeError):
+        except LookupError:
             return 0
         if change.verb is Verb.CUT:
             there = there[change.value :]
@@ -209,7 +208,7 @@ class AgentState:
     def _at(self, path: Path) -> Any:
         place: Any = self._data
         for key in path:
-            place = place[key]
+            place = _inside(place, key, path)
         return place
 
     def _list(self, path: Path) -> list[Any]:
@@ -274,6 +273,13 @@ def _path(path: object) -> Path:
     return tuple(copy_of(key, "a key") for key in keys)
 
 
+def _inside(place: Any, key: str | int, path: Path) -> Any:
+    wanted: type[Any] = list if isinstance(key, int) else dict
+    if not isinstance(place, wanted):
+        raise KeyError(_shown(path))
+    return place[key]
+
+
 def _shown(path: Path) -> str:
     return ".".join(str(key) for key in path)
 
@@ -290,9 +296,3 @@ def _copy(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _copy(each) for key, each in value.items()}
     return [_copy(each) for each in value] if isinstance(value, list) else value
-
-
-def _read_only(value: Any) -> Any:
-    if isinstance(value, dict):
-        return MappingProxyType({key: _read_only(each) for key, each in value.items()})
-    return tuple(_read_only(each) for each in value) if isinstance(value, list) else value

@@ -5,16 +5,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Any
 
 from haytham.domain import instants
 from haytham.domain.choices import choose
 from haytham.domain.errors import InvalidInput
 from haytham.domain.identifiers import check_line, check_text
-from haytham.domain.json_data import copy_of
+from haytham.domain.json_data import copy_of, read_only
 from haytham.domain.numbers import check_count
 from haytham.domain.records import EntryRecord
 
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 _ID = re.compile(r"[0-9a-f]{24}\Z")
 
 
@@ -44,7 +46,8 @@ class AgentStatus(StrEnum):
 class Entry:
     """A saved state of an agent; `parent` is the id of the entry that it goes on from.
 
-    `succeeded` is the id of a pre_operation entry whose operation has gone well since.
+    `succeeded` is the id of a pre_operation entry whose operation has gone well since; it is the entry's own id when
+    the one that said so was removed. What is in `metadata` cannot be changed.
     """
 
     id: str
@@ -60,6 +63,9 @@ class Entry:
     parent: str | None = None
     succeeded: str | None = None
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "metadata", read_only(self.metadata) if self.metadata else _NOTHING)
+
     def record(self) -> EntryRecord:
         """Returns the entry as plain data."""
         return EntryRecord(
@@ -72,7 +78,7 @@ class Entry:
             kind=self.kind.value,
             status=self.status.value,
             reason=self.reason,
-            metadata=dict(self.metadata),
+            metadata=copy_of(self.metadata, "metadata"),
             parent=self.parent,
             succeeded=self.succeeded,
         )

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from haytham.domain.errors import InvalidInput
@@ -30,6 +31,13 @@ def copy_of(value: object, where: str, depth: int = 0) -> Any:
     if isinstance(value, (list, tuple)):
         return [copy_of(each, f"{where}[{index}]", depth + 1) for index, each in enumerate(value)]
     return _plain(value, where)
+
+
+def read_only(value: Any) -> Any:
+    """Returns JSON data in a form that nobody can change; `copy_of` leads back."""
+    if isinstance(value, Mapping):
+        return MappingProxyType({key: read_only(each) for key, each in value.items()})
+    return tuple(map(read_only, value)) if isinstance(value, (list, tuple)) else value
 
 
 def same(left: object, right: object) -> bool:

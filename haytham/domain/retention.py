@@ -3,8 +3,9 @@
 The rules only judge, each entry with its reason: removing is the journal's work, so a dry run is the same call.
 """
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -63,14 +64,12 @@ _DAY = timedelta(days=1)
 _Said = dict[int, tuple[bool, str]]  # by position: stays, reason
 
 
-def verdicts(
-    entries: Sequence[Entry], retention: Retention, now: datetime, cleared: Collection[str] = ()
-) -> tuple[Verdict, ...]:
-    """Judges the entries of one journal, oldest first; `cleared` has the ids that were given up by hand.
+def verdicts(entries: Sequence[Entry], retention: Retention, now: datetime) -> tuple[Verdict, ...]:
+    """Judges the entries of one journal, oldest first.
 
     The order of the entries counts, not their times. The newest of all stays, because it is what one resumes from.
     """
-    said = _by_kind(entries, retention, now, cleared)
+    said = _by_kind(entries, retention, now)
     if entries:
         said[len(entries) - 1] = (True, "it is the newest of all")
     said |= _by_thinning(entries, said, retention)
@@ -78,6 +77,19 @@ def verdicts(
     return tuple(
         Verdict(entry=entry, stays=said[place][0], reason=said[place][1]) for place, entry in enumerate(entries)
     )
+
+
+def kept(entries: Sequence[Entry], ids: AbstractSet[str]) -> list[Entry]:
+    """Returns the entries that stay; that an operation has succeeded is not forgotten with the entry that said so.
+
+    A pre_operation entry then says so itself.
+    """
+    done = {entry.succeeded for entry in entries}
+    return [
+        replace(entry, succeeded=entry.id) if entry.kind is EntryKind.PRE_OPERATION and entry.id in done else entry
+        for entry in entries
+        if entry.id in ids
+    ]
 
 
 def retention_of(value: Mapping[str, Any]) -> Retention:
@@ -89,13 +101,12 @@ def retention_of(value: Mapping[str, Any]) -> Retention:
     return Retention(**value)
 
 
-def _by_kind(entries: Sequence[Entry], retention: Retention, now: datetime, cleared: Collection[str]) -> _Said:
+def _by_kind(entries: Sequence[Entry], retention: Retention, now: datetime) -> _Said:
     """Says what follows from kinds; a landmark is not mentioned."""
     routine = [at for at, entry in enumerate(entries) if entry.kind is EntryKind.ROUTINE and not entry.name]
     said = {} if retention.routine is None else _newest(routine, retention.routine)
     said |= _operations(entries, until_success=retention.until_success)
-    said |= _recoveries(entries, retention.recovery_days, now)
-    return said | {at: (False, "it was cleared") for at, entry in enumerate(entries) if entry.id in cleared}
+    return said | _recoveries(entries, retention.recovery_days, now)
 
 
 def _newest(routine: Sequence[int], number: int) -> _Said:

@@ -16,13 +16,15 @@ The guard never changes the state: what is in `journal.state` is what it saves. 
 `journal.state` is another object, so a loop asks for it anew each time.
 """
 
+from collections.abc import Callable
+from functools import partial
 from types import TracebackType
 from typing import NoReturn, Self
 
 from haytham.domain import failures, instants
 from haytham.domain.drift import Remedy
 from haytham.domain.drift_monitor import DriftMonitor
-from haytham.domain.due import Due, Mark
+from haytham.domain.due import Due
 from haytham.domain.errors import Halted, HaythamError
 from haytham.domain.journal_entry import AgentStatus, Entry, EntryKind
 from haytham.journal.journal import Journal
@@ -79,7 +81,7 @@ class Guard:
         halting = self.drift.report(self._clock()).needing(Remedy.HALT)
         if halting:
             self.halt(" ".join(reason.sentence for reason in halting))
-        if not self._why_due(force=force):
+        if not self.journal.should_save(self.steps, force=force, due=self.due):
             return None
         return self.journal.save(name=name, step=self.steps)
 
@@ -108,7 +110,7 @@ class Guard:
 
     def operation(self, name: str, *, rollback: bool = False) -> "Operation":
         """Returns a critical operation, to be used with `with` or `async with`."""
-        return Operation(self, name, rollback=rollback)
+        return Operation(self, name, partial(self._save_failure, is_taken_back=rollback))
 
     @property
     def refresh_due(self) -> str:
@@ -148,23 +150,16 @@ class Guard:
     ) -> None:
         await background.finished(lambda: self.__exit__(kind, error, trace))
 
-    # For an operation
+    # Steps
 
-    def save_failure(self, error: BaseException, back_to: Entry | None) -> None:
+    def _save_failure(self, error: BaseException, before: Entry | None, *, is_taken_back: bool) -> None:
         """Saves the state that a failed operation left, then goes back to the one before it if asked to."""
         try:
             self._save_recovery(AgentStatus.IN_PROGRESS, failures.told(error))
-            if back_to is not None:
-                self.journal.rollback_to(back_to, reason=f"{back_to.name} failed: {failures.told(error)}")
+            if before is not None and is_taken_back:
+                self.journal.rollback_to(before, reason=f"{before.name} failed: {failures.told(error)}")
         except HaythamError as trouble:
             error.add_note(f"The state could not be saved: {trouble}")
-
-    # Steps
-
-    def _why_due(self, *, force: bool) -> str:
-        last = self.journal.latest()
-        mark = Mark(step=last.step, time=last.timestamp) if last else None
-        return self.due.snapshot(mark, Mark(step=self.steps, time=self._clock()), forced=force)
 
     def _save_recovery(self, status: AgentStatus, reason: str) -> Entry:
         return self.journal.save(kind=EntryKind.RECOVERY, status=status, reason=reason, step=self.steps)
@@ -190,11 +185,11 @@ class Operation:
     Success is noted, so that the entry before it need not be kept. A failure is saved as a recovery with its reason.
     """
 
-    def __init__(self, guard: Guard, name: str, *, rollback: bool) -> None:
+    def __init__(self, guard: Guard, name: str, failed: Callable[[BaseException, Entry | None], None]) -> None:
         self.name = name
         self.before: Entry | None = None
         self._guard = guard
-        self._rollback = rollback
+        self._failed = failed
 
     def __enter__(self) -> Self:
         self.before = self._guard.journal.save(
@@ -208,7 +203,7 @@ class Operation:
         if error is None:
             self._guard.journal.save(succeeded=self.before, step=self._guard.steps, metadata={"operation": self.name})
         else:
-            self._guard.save_failure(error, self.before if self._rollback else None)
+            self._failed(error, self.before)
 
     async def __aenter__(self) -> Self:
         return await background.finished(self.__enter__)

@@ -19,9 +19,10 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from haytham.documents.journal_text import Written
-from haytham.domain import due, journal_entry, retention, state_changes
+from haytham.domain import journal_entry, retention, state_changes
 from haytham.domain.agent_state import AgentState
 from haytham.domain.choices import choose
+from haytham.domain.due import Due, Mark
 from haytham.domain.errors import InvalidInput
 from haytham.domain.instants import Clock
 from haytham.domain.journal_entry import AgentStatus, Entry, EntryKind, Note, check_entry_id
@@ -92,8 +93,9 @@ class Journal(JournalView):
 
     @property
     def state(self) -> AgentState:
-        """The state to work on: as last saved, with what was changed since."""
-        return self._at_work().state
+        """The state to work on: as last saved, with what was changed since; a save under way is not waited for."""
+        work = self._work
+        return (self._at_work() if work is None else work).state
 
     # Saving
 
@@ -120,23 +122,24 @@ class Journal(JournalView):
             if state is not None and state is not self.state:
                 self.state.replace(state.to_dict() if isinstance(state, AgentState) else state)
             self._call(self._before, self.state, note)
-            entry = self._append(note)
+            entry = self._append(note, self._at_work())
         self._call(self._after, entry)
         return entry
 
     def rollback_to(self, entry: EntryLike, *, reason: str = "", metadata: Mapping[str, Any] | None = None) -> Entry:
-        """Goes back to a saved state by a new entry; nothing that was saved goes away. Raises NotFound."""
+        """Goes back to a saved state by a new entry; nothing that was saved goes away. Raises NotFound.
+
+        Callbacks are called as by `save`: before it with the state that comes back.
+        """
         with self._mutex:
             target = self._entry(entry)
             note = journal_entry.note(target.name, EntryKind.RECOVERY, reason=reason, metadata=metadata)
             state, weight = self._log.state_at(target.id)
-            before = self._work
-            self._work = Work(AgentState.restored(state), target.id, 0, weight)
-            try:
-                return self._append(replace(note, step=target.step))
-            except BaseException:
-                self._work = before
-                raise
+            work = Work(AgentState.restored(state), target.id, 0, weight)
+            self._call(self._before, work.state, note)
+            made = self._append(replace(note, step=target.step), work)
+        self._call(self._after, made)
+        return made
 
     def resume(self) -> Entry | None:
         """Goes on from the newest entry, and returns it; None if there is none. Unsaved changes are dropped."""
@@ -147,12 +150,15 @@ class Journal(JournalView):
             self._work = Work(AgentState.restored(state), last.id if last else None, 0, weight)
             return last
 
-    def should_save(self, step: int | None = None, *, force: bool = False) -> str:
-        """Tells why a snapshot is due by the journal's policy, or returns an empty text; forced means forced."""
+    def should_save(self, step: int | None = None, *, force: bool = False, due: Due | None = None) -> str:
+        """Tells why a snapshot is due, by the journal's policy if no other is given, or returns an empty text.
+
+        Forced means forced.
+        """
         last = self.latest()
-        mark = due.Mark(step=last.step, time=last.timestamp) if last else None
-        present = due.Mark(step=_next_step(last) if step is None else step, time=self._clock())
-        return self.policy.due.snapshot(mark, present, forced=force)
+        mark = Mark(step=last.step, time=last.timestamp) if last else None
+        present = Mark(step=_next_step(last) if step is None else step, time=self._clock())
+        return (due or self.policy.due).snapshot(mark, present, forced=force)
 
     def before_save(self, callback: Callable[[AgentState, Note], object]) -> None:
         """Calls back before each save, which cannot be stopped by it; what it raises is logged and in `problems`."""
@@ -251,7 +257,7 @@ class Journal(JournalView):
         with self._mutex, self._log.changing() as aside:
             self._report(aside)
             if len(self._log) and self._log.written(0).base is not None:
-                self._log.rewrite(self._log.condensed({each.id for each in self._log.entries()}))
+                self._log.rewrite(self._log.condensed(self._log.entries()))
 
     def close(self) -> None:
         """Lets go of the file; the journal can still be used."""
@@ -271,9 +277,8 @@ class Journal(JournalView):
             assert self._work is not None  # noqa: S101 - resume sets it
             return self._work
 
-    def _append(self, note: Note) -> Entry:
+    def _append(self, note: Note, work: "Work") -> Entry:
         """Saves what changed. An interruption at any point leaves `_work` as it was before or as it is after."""
-        work = self._at_work()
         with self._log.changing() as aside:
             self._report(aside)
             if self._needs_whole_state(work):
@@ -320,7 +325,8 @@ class Journal(JournalView):
         with self._log.changing() as aside:
             self._report(aside)
             self._siblings.detach_forks(self)
-            return self._log.rewrite(self._log.condensed({each.id for each in self._log.entries()} - ids))
+            entries = self._log.entries()
+            return self._log.rewrite(self._log.condensed(retention.kept(entries, {each.id for each in entries} - ids)))
 
     def _new_id(self) -> str:
         while self._log.index_of(made := check_entry_id(self._make_id())) is not None:

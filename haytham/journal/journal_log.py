@@ -1,17 +1,16 @@
 """The entries of one journal in their order: found, read, followed back to a state, appended, rewritten."""
 
-from collections.abc import Callable, Iterable, Iterator
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from haytham.documents import journal_text
+from haytham.documents import journal_marks, journal_text
 from haytham.documents.journal_text import Header, Place, UnknownVersion, Unreadable, Written
-from haytham.domain import state_changes
+from haytham.domain import json_data, state_changes
 from haytham.domain.errors import DamagedJournal, Location, NotFound
 from haytham.domain.journal_entry import Entry
-from haytham.domain.state_changes import State
+from haytham.domain.state_changes import Change, State
 from haytham.storage.journal_file import Fingerprint, JournalFile
 
 Elsewhere = Callable[[str, str], tuple[State, int]]
@@ -106,7 +105,7 @@ class JournalLog:
         is_known = len(acknowledged) != _HASH_LENGTH or acknowledged in hashes
         if self._end == len(self._data):
             return None if is_known else self.damage(self._end, "the last entries that were saved are missing")
-        if is_known and not journal_text.has_entry_behind(self._data, self._end):
+        if is_known and not journal_marks.has_entry_behind(self._data, self._end):
             return None
         return self.damage(self._end, "what stands here is not what was written")
 
@@ -153,7 +152,7 @@ class JournalLog:
 
     def _found_alone(self, entry_id: str) -> Entry | None:
         """Reads as much in front of the entry's last line as is needed, since nobody knows how long it is."""
-        end = self._file.place_of(journal_text.mark_of(entry_id))
+        end = self._file.place_of(journal_marks.mark_of(entry_id))
         width = _WINDOW
         while end >= 0:
             start = max(0, end - width)
@@ -169,12 +168,23 @@ class JournalLog:
         if index is None:
             raise NotFound(f"the journal has no entry {entry_id}.", location=Location(path=str(self.path)))
         state, back, weight = self._followed_back(index)
+        for each in reversed(back):
+            state = self._after(state, each, index)
+        return state, weight
+
+    def replayed(self) -> Iterator[tuple[Written, State]]:
+        """Goes through all entries with the state of each, which the next step changes; raises DamagedJournal."""
+        state: State = {}
+        for index in range(len(self._places)):
+            each = self.written(index)
+            state = self._after(state, each, index) if each.base is None else self.state_at(each.entry.id)[0]
+            yield each, state
+
+    def _after(self, state: State, written: Written, index: int) -> State:
         try:
-            for each in reversed(back):
-                state = state_changes.applied(state, each.changes)
+            return state_changes.applied(state, written.changes)
         except (LookupError, TypeError, AttributeError) as error:
             raise self.damage(self._places[index].start, "its changes do not fit the state before") from error
-        return state, weight
 
     def _followed_back(self, index: int) -> tuple[State, list[Written], int]:
         """Returns a state to begin with, the entries to apply to it, newest first, and their weight."""
@@ -210,8 +220,12 @@ class JournalLog:
         return self._end < len(self._data)
 
     def torn(self) -> DamagedJournal:
-        """Returns the error that says where an unfinished entry begins."""
-        return self.damage(self._end, "the last entry is unfinished")
+        """Returns the error that says where the last entry begins, and whether it is known to be merely unfinished.
+
+        It is not if nobody noted the entry before it as the last that was acknowledged, as in a clone.
+        """
+        is_known = self._file.acknowledged() == self._hash
+        return self.damage(self._end, f"the last entry is {'unfinished' if is_known else 'damaged or torn'}")
 
     def damage(self, offset: int, what: str) -> DamagedJournal:
         """Returns the error that says what is wrong and where."""
@@ -219,7 +233,7 @@ class JournalLog:
         whole = f"{len(self._places)} entries before are whole, the last one is {last}" if last else "no entry is whole"
         return DamagedJournal(
             f"the journal of {self.header.title} is damaged: {what}.",
-            location=Location(path=str(self.path), line=journal_text.line_at(self._data, offset)),
+            location=Location(path=str(self.path), line=journal_marks.line_at(self._data, offset)),
             hint=f"{whole}; restore the file from git, or call repair() to go on from there.",
         )
 
@@ -294,15 +308,30 @@ class JournalLog:
                 each = replace(each, base=None, changes=state_changes.whole(self.state_at(each.entry.id)[0]))
             yield each
 
-    def condensed(self, ids: AbstractSet[str]) -> Iterator[Written]:
-        """Returns some of the entries, each with what changed since the one before it among them."""
+    def condensed(self, entries: Iterable[Entry]) -> Iterator[Written]:
+        """Returns some of the entries, each with what changed since the one before it among them.
+
+        Each must be used before the next is asked for. States are compared only where entries between them go, or
+        where one goes on from another than the one before it.
+        """
+        kept = {each.id: each for each in entries}
         before: State | None = None
-        for entry in self.entries():
-            if entry.id in ids:
-                state, _ = self.state_at(entry.id)
-                changes = state_changes.whole(state) if before is None else state_changes.between(before, state)
+        is_next = False  # to the one that was returned last
+        for index, (written, state) in enumerate(self.replayed()):
+            entry = kept.get(written.entry.id)
+            if entry is not None:
+                is_same = written.is_whole or (is_next and written.base is None)
+                changes = self.written(index).changes if is_same else _since(before, state)
                 yield Written(entry=entry, previous=None, changes=changes)
-                before = state
+                before = None if self._is_followed(index, kept) else json_data.copy_of(state, "state")
+            is_next = entry is not None
+
+    def _is_followed(self, index: int, kept: Container[str]) -> bool:
+        """Tells whether the next entry stays, too, and says itself what it changes in the state of this one."""
+        if index + 1 == len(self._places):
+            return True
+        following = self._places[index + 1].id
+        return following in kept and self.written(index + 1).base is None
 
     def repair(self) -> Path | None:
         """Puts aside everything behind the last whole entry and returns where to, or None if there is nothing."""
@@ -349,6 +378,10 @@ class JournalLog:
         error = self.damage(0, what)
         self.forget()
         return error
+
+
+def _since(before: State | None, state: State) -> list[Change]:
+    return state_changes.whole(state) if before is None else state_changes.between(before, state)
 
 
 def _hash_of(data: bytes) -> bytes:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from haytham.documents import journal_text
+from haytham.documents import journal_marks, journal_text
 from haytham.domain.errors import Conflict, DamagedJournal, Location, StorageFailure
 from haytham.storage import files
 
@@ -227,7 +227,7 @@ class Origin(JournalFile):
 
     def read(self) -> bytes:
         """Returns all bytes up to the end of the entry."""
-        return journal_text.until(super().read(), self._entry_id)
+        return journal_marks.until(super().read(), self._entry_id)
 
     def acknowledged(self) -> bytes:
         """Returns nothing: the entry itself is the last one."""
@@ -252,7 +252,7 @@ def origin_of(path: Path) -> tuple[str, str] | None:
 
 def _has_entry(path: Path, entry_id: str) -> bool:
     with _reading(path) as descriptor:
-        return _place_of(descriptor, journal_text.mark_of(entry_id)) >= 0
+        return _place_of(descriptor, journal_marks.mark_of(entry_id)) >= 0
 
 
 @contextmanager

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from haytham.documents import journal_text
+from haytham.documents import journal_marks, journal_text
 from haytham.documents.journal_paths import path_of, path_text
 from haytham.documents.journal_text import Header, Place, UnknownVersion, Unreadable, Written
 from haytham.domain.errors import InvalidInput
@@ -73,7 +73,7 @@ def test_an_entry_reads_back_exactly(given_: Written) -> None:
     data = journal_text.entry_text(given_, BEFORE)
     found, place = _read(data, given_.previous)
     assert replace(given_.entry, metadata={}) == replace(found.entry, metadata={})
-    assert exact(given_.entry.metadata) == exact(found.entry.metadata)
+    assert exact(given_.entry.record()["metadata"]) == exact(found.entry.record()["metadata"])
     assert (given_.base, given_.previous) == (found.base, found.previous)
     assert exact(list(given_.changes)) == exact(list(found.changes))
     assert [each.verb for each in given_.changes] == [each.verb for each in found.changes]
@@ -246,10 +246,24 @@ def test_a_chain_is_found_up_to_the_first_fault() -> None:
     third = journal_text.entry_text(Written(entry=_entry(), previous=ID, changes=[]), second[-37:-5])
     found, end = journal_text.places(first + third + second, 0, BEFORE)
     assert (1, len(first)) == (len(found), end)
-    assert journal_text.has_entry_behind(first + third + second, end)
-    assert not journal_text.has_entry_behind(first + second[:-1], end)
-    assert not journal_text.has_entry_behind(first, end)
-    assert 1 + first.count(b"\n") == journal_text.line_at(first + second, len(first))
+    assert journal_marks.has_entry_behind(first + third + second, end)
+    assert not journal_marks.has_entry_behind(first + second[:-1], end)
+    assert not journal_marks.has_entry_behind(first, end)
+    assert 1 + first.count(b"\n") == journal_marks.line_at(first + second, len(first))
+
+
+def test_the_finished_part_ends_with_an_entry() -> None:
+    """Wherever a journal breaks off, what is finished ends with its last whole entry, or with its first lines."""
+    parts = [journal_text.header_text(Header(session="s", agent="writer"))]
+    for content in ("plain", FAKE):
+        change = Change(Verb.ADD, ("messages",), {"role": "user", "content": content})
+        written = Written(entry=_entry(), previous=None, changes=[change])
+        parts.append(journal_text.entry_text(written, parts[-1][-37:-5]))
+    data = b"".join(parts)
+    ends = [len(b"".join(parts[: count + 1])) for count in range(len(parts))]
+    for cut in range(len(data) + 1):
+        expected = max((end for end in ends if end <= cut), default=cut)
+        assert data[:expected] == journal_marks.finished_part(data[:cut]), cut
 
 
 def _entry() -> Entry:

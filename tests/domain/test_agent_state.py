@@ -80,9 +80,21 @@ def test_a_state_is_like_a_dict_of_what_cannot_be_changed() -> None:
     assert [{"b": 1}] == state.to_dict()["a"]
     assert AgentState({"a": [{"b": 1}], "c": {}}) == state
     assert state != AgentState()
+    assert AgentState({"c": {}, "a": [{"b": 1}]}) != state
+    assert AgentState({"a": [{"b": True}], "c": {}}) != state
+    assert AgentState({"a": [{"b": 1.0}], "c": {}}) != state
     assert state != {"a": [{"b": 1}], "c": {}}
     with pytest.raises(TypeError):
         hash(state)
+
+
+@pytest.mark.parametrize("path", [("none", "a"), ("none", 0), ("text", 0), ("text", "a"), ("list", "a"), ("dict", 0)])
+def test_a_path_that_leads_nowhere_is_a_key_error(path: tuple[str | int, ...]) -> None:
+    """What is no dict has no keys, what is no list has no indexes, and neither is a fault of the caller's types."""
+    state = AgentState({"none": None, "text": "abc", "list": [1], "dict": {"a": 1}})
+    with pytest.raises(KeyError):
+        state[path]
+    assert "default" == state.get(path, "default")
 
 
 def test_what_was_handed_in_is_the_callers() -> None:

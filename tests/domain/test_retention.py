@@ -94,14 +94,6 @@ def test_recovery_stays_seven_days() -> None:
     assert _kept(verdicts([*entries, _entry(2)], Retention(recovery_days=None), NOW)) == [0, 1, 2]
 
 
-def test_recovery_goes_when_cleared() -> None:
-    """What a person has cleared goes at once."""
-    entries = [_entry(0, RECOVERY), _entry(1, RECOVERY), _entry(2)]
-    judged = verdicts(entries, DEFAULT, NOW, cleared={_id(0)})
-    assert _kept(judged) == [1, 2]
-    assert judged[0].reason == "it was cleared"
-
-
 def test_recovery_from_the_future_stays() -> None:
     """A clock that was set back removes nothing."""
     assert _kept(verdicts([_entry(0, RECOVERY, age=timedelta(days=-30)), _entry(1)], DEFAULT, NOW)) == [0, 1]
@@ -146,7 +138,7 @@ def test_newest_of_all_stays(kind: EntryKind) -> None:
     """What one resumes from stays, whatever the rules say."""
     retention = Retention(routine=0, recovery_days=0, thin_above=0, recent=0, limit=1)
     entries = [_entry(0, kind), _entry(1, kind, age=timedelta(days=99))]
-    judged = verdicts(entries, retention, NOW, cleared={_id(1)})
+    judged = verdicts(entries, retention, NOW)
     assert _kept(judged) == [1]
     assert judged[1].reason == "it is the newest of all"
 

@@ -1,5 +1,8 @@
 import logging
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -7,11 +10,13 @@ from typing import Any
 import pytest
 
 from haytham import DamagedJournal, InvalidInput, NotFound
+from haytham.documents.journal_text import Written, entry_text
 from haytham.domain.agent_state import AgentState
 from haytham.domain.due import Due
 from haytham.domain.journal_entry import Entry
 from haytham.domain.journal_policy import JournalPolicy
 from haytham.domain.retention import Retention
+from haytham.domain.state_changes import Change, Verb
 from haytham.journal.journal import Journal
 from haytham.journal.journals import Journals
 from tests.journal.conftest import Watch
@@ -368,3 +373,84 @@ def test_a_closed_journal_can_be_used(journal: Journal) -> None:
     journal.close()
     journal.save({"a": 2})
     assert 2 == len(journal)
+
+
+def test_what_is_said_about_an_entry_cannot_be_changed(journal: Journal, reopen: Reopen) -> None:
+    """Nobody who holds an entry can make the journal say something else about it; plain data is the holder's own."""
+    entry = journal.save(metadata={"a": {"b": [1]}})
+    for each in (entry, journal.all()[0], reopen().journal("writer").all()[0]):
+        with pytest.raises(TypeError):
+            each.metadata["a"] = 2  # type: ignore[index]
+        with pytest.raises(TypeError):
+            each.metadata["a"]["b"] = 2
+        with pytest.raises(AttributeError):
+            each.metadata["a"]["b"].append(2)
+        each.record()["metadata"]["a"]["b"].append(2)
+        assert {"a": {"b": [1]}} == each.record()["metadata"]
+    assert entry == reopen().journal("writer").all()[0]
+
+
+def test_callbacks_are_told_of_a_rollback(journal: Journal) -> None:
+    """Going back is a save: before it the callbacks get the state that comes back, after it the entry."""
+    first, _ = _saved(journal, "one", "two")
+    told: list[object] = []
+    journal.before_save(lambda state, note: told.append((len(state["messages"]), note.kind, note.reason)))
+    journal.after_save(told.append)
+    journal.after_save(lambda _: 1 / 0)
+    back = journal.rollback_to(first, reason="why")
+    assert [(1, "recovery", "why"), back] == told
+    assert "ZeroDivisionError" in journal.problems[0]
+
+
+def test_the_state_is_there_while_it_is_saved(journal: Journal) -> None:
+    """A thread that looks at the state does not wait for one that saves it, nor sees a rollback before it is saved."""
+    first, _ = _saved(journal, "one", "two")
+    begun, go_on = threading.Event(), threading.Event()
+
+    def hold(*_: object) -> None:
+        begun.set()
+        assert go_on.wait(10)
+
+    journal.before_save(hold)
+    for call in (journal.save, lambda: journal.rollback_to(first)):
+        thread = threading.Thread(target=call)
+        thread.start()
+        assert begun.wait(10)
+        with ThreadPoolExecutor(1) as pool:
+            assert 2 == len(pool.submit(lambda: journal.state).result(5)["messages"])
+        go_on.set()
+        thread.join()
+        begun.clear()
+        go_on.clear()
+    assert 1 == len(journal.state["messages"])
+
+
+def test_every_state_is_verified(journal: Journal, reopen: Reopen) -> None:
+    """An entry that is whole by its hash, but whose change does not fit, is found wherever it stands."""
+    _saved(journal, "one")
+    last = journal.all()[-1]
+    bad = Entry(id="a" * 24, number=2, agent="writer", timestamp=last.timestamp, step=2, parent=last.id)
+    good = replace(bad, id="b" * 24, number=3, step=3, parent=None)
+    text = journal.path.read_bytes()
+    text += entry_text(Written(entry=bad, previous=last.id, changes=[Change(Verb.DROP, ("no",), None)]), text[-37:-5])
+    whole = [Change(Verb.CLEAR, (), None), Change(Verb.PUT, ("a",), 1)]
+    line = journal.path.read_bytes().count(b"\n") + 1
+    text += entry_text(Written(entry=good, previous=bad.id, changes=whole), text[-37:-5])
+    journal.path.write_bytes(text)
+    (found,) = reopen().journal("writer").verify()
+    assert "do not fit" in found
+    assert f", line {line}" in found
+
+
+def test_a_last_entry_that_nobody_noted_is_damaged_or_torn(journal: Journal, reopen: Reopen, tmp_path: Path) -> None:
+    """In a clone nobody can tell a flipped byte of the last entry from one that was never written; both are told."""
+    _saved(journal, "one", "two")
+    data = journal.path.read_bytes()
+    start = data.index(b"\n## 2")
+    line = data.count(b"\n", 0, start) + 1
+    (tmp_path / "notes" / "writer.md").unlink()
+    for place in range(start, len(data)):
+        journal.path.write_bytes(data[:place] + bytes([data[place] ^ 0x01]) + data[place + 1 :])
+        (found,) = reopen().journal("writer").verify()
+        assert "the last entry is damaged or torn" in found
+        assert f", line {line}" in found
