@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from haytham.documents import migrations, workflow_file
+from haytham.documents import journal_marks, migrations, workflow_file
 from haytham.documents.document import Document
 from haytham.documents.reader import read
 from haytham.domain import content, instants, reviewers
@@ -176,6 +176,12 @@ class SessionStore(Store):
         names = self.journal_names(phase)
         journal_file.settle(self.path(name) for name in names)
         return names
+
+    def finished_part(self, name: str) -> bytes | None:
+        """Returns a journal up to its last whole entry, any other file as it is."""
+        data = self.bytes_of(name)
+        is_journal = f"/{layout.JOURNAL_FOLDER}/" in name and name.endswith(".md")
+        return journal_marks.finished_part(data) if is_journal and data is not None else data
 
     def content(self, phase: Phase) -> Content:
         """Returns the fingerprint of a phase's outputs as they are on disk."""

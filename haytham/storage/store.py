@@ -144,6 +144,10 @@ class Store:
             self._read[name] = files.read_bytes(self.path(name))
         return self._read[name]
 
+    def finished_part(self, name: str) -> bytes | None:
+        """Returns as much of a file as may enter history while somebody goes on writing it: all of it, here."""
+        return self.bytes_of(name)
+
     def read_anew(self) -> None:
         """Forgets what was read, so that the files are read as they are now."""
         self._read.clear()
@@ -175,7 +179,7 @@ class Store:
             files.write(paths, expected, self.held, first=coming)
             self._read.update(contents)
             return None
-        changes = {name: self.bytes_of(name) for name in also_commit} | dict(contents)
+        changes = {name: self.finished_part(name) for name in also_commit} | dict(contents)
         return self._commit(changes, note, paths, expected, coming)
 
     def commit(self, names: tuple[str, ...], note: CommitNote) -> str:
@@ -198,7 +202,7 @@ class Store:
         except BaseException:
             self.history.release(prepared)
             raise
-        self._read.update(changes)
+        self._read.update({name: data for name, data in changes.items() if self.path(name) in paths})
 
         def on_top() -> Prepared:  # of what a person committed just now
             again = self._prepared(changes, note)

@@ -65,3 +65,17 @@ def test_validation_asks_the_journals(manager: CheckpointManager, folder: Path) 
     assert "damaged" in problems[0]["message"]
     is_valid, told = manager.validate_checkpoint(*AT, 1)
     assert (False, 1) == (is_valid, len(told))
+
+
+def test_only_whole_entries_enter_history(manager: CheckpointManager, folder: Path) -> None:
+    """The beginning of an entry, as somebody is just writing it, is not committed, and stays where it is."""
+    data = _worked(manager)
+    torn = data + b"\n## 4 \xc2\xb7 2026-01-31T10"
+    (folder / NAME).write_bytes(torn)
+    manager.complete_phase(*AT, 1, OUTPUT)
+    assert data == git(folder, "show", f"HEAD:{NAME}").encode() + b"\n"
+    assert torn == (folder / NAME).read_bytes()
+    manager.rollback(*AT, commit=git(folder, "rev-parse", "HEAD"))
+    assert data == (folder / NAME).read_bytes()
+    assert torn == git(folder, "show", f"HEAD~1:{NAME}").encode()
+    assert is_sound(folder)
