@@ -21,11 +21,7 @@ _EPILOG = """\b
 Examples:
   haytham archive --session session-456
   haytham archive --session session-456 --undo
-  haytham archive --older-than 30 --keep 5 --dry-run
-
-\b
-JSON: project_id, session_id, archived, rule; rule: project_id, action,
-dry_run, chosen, kept, bytes."""
+  haytham archive --older-than 30 --keep 5 --dry-run"""
 
 
 @click.command("archive", help=_HELP, epilog=_EPILOG)

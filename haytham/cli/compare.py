@@ -27,11 +27,7 @@ _EPILOG = """\b
 Examples:
   haytham compare other-niche
   haytham compare other-niche --session session-456 --diff
-  haytham compare other-niche --json | jq '.phases[].same_outputs'
-
-\b
-JSON: project_id, one, other, common, phases; each phase: number, name, one,
-other, same_outputs, diff."""
+  haytham compare other-niche --json | jq '.phases[].same_outputs'"""
 
 _NOTHING = "-"
 

@@ -17,13 +17,11 @@ For whoever runs phases by hand; an orchestrator does this through the API.
 PHASE is its number; without it, the only one that is in progress. All files are
 saved in one commit, byte for byte; an agent without a name is called as its file
 is, and the file - is standard input."""
-_EPILOG = f"""\b
+_EPILOG = """\b
 Examples:
   haytham complete -o concept_expansion.md
   haytham complete 2 -o market_intelligence=a.md -o competitor_analysis=b.md
-  llm "Expand this idea" | haytham complete 1 -o concept_expansion=-
-
-{phase_display.JSON_HELP}"""
+  llm "Expand this idea" | haytham complete 1 -o concept_expansion=-"""
 
 
 @click.command("complete", help=_HELP, epilog=_EPILOG)

@@ -32,7 +32,7 @@ def deciding(
 ) -> click.Command:
     """Returns the command that takes one decision; `further` adds the option for `changes`, where it asks for them."""
 
-    @click.command(name, help=_help(name, consequence), epilog=f"{examples}\n\n{review_display.JSON_HELP}")
+    @click.command(name, help=_help(name, consequence), epilog=examples)
     @options.phase_argument
     @further
     @options.comment_option

@@ -25,11 +25,7 @@ _EPILOG = """\b
 Examples:
   haytham delete --session session-456 --dry-run
   haytham delete --status failed --older-than 30 --dry-run
-  haytham delete --keep 20
-
-\b
-JSON: session, rule; session: project_id, session_id, path, files, bytes,
-commits, edited_files, refs, state, dry_run; rule: as in haytham archive."""
+  haytham delete --keep 20"""
 
 
 @click.command("delete", help=_HELP, epilog=_EPILOG)

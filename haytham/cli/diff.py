@@ -31,10 +31,7 @@ Examples:
   haytham diff 2 --from 1 --to 3
   haytham diff 2 --from 3f9c2ab --to 81d0e4c     (commits, as in the log)
   haytham diff --session session-456 --with session-789
-  haytham diff 2 --json | jq -r .diff > changes.patch
-
-\b
-JSON: project_id, session_id, phase_num, from, to, other_session_id, diff."""
+  haytham diff 2 --json | jq -r .diff > changes.patch"""
 
 
 @click.command("diff", help=_HELP, epilog=_EPILOG)

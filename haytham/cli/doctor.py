@@ -25,8 +25,7 @@ Examples:
   haytham doctor --base-dir /mnt/shared/projects
 
 \b
-JSON: healthy, checks; each check: name, status (ok, warning, problem),
-found, hint. Exit code 1 if there is any problem; a warning is none."""
+Exit code 1 if there is any problem; a warning is none."""
 
 _STYLES = {doctor.OK: "green", doctor.WARNING: "yellow", doctor.PROBLEM: "red"}
 

@@ -31,11 +31,7 @@ Examples:
   haytham export
   haytham export --session session-456 handover.haytham.zip
   haytham export --project project-123 --whole-project backups/
-  haytham export --html report.html
-
-\b
-JSON: kind, project_id, session_id, path, size, sha256, sessions, files,
-uncommitted."""
+  haytham export --html report.html"""
 
 
 @click.command("export", help=_HELP, epilog=_EPILOG)

@@ -24,11 +24,7 @@ _EPILOG = """\b
 Examples:
   haytham finish
   haytham finish requirements.md
-  haytham finish - --session session-456 < requirements.md
-
-\b
-JSON: project_id, session_id, status, completed, requirements_version,
-requirements_file, unfinished_phases, metrics."""
+  haytham finish - --session session-456 < requirements.md"""
 
 
 @click.command("finish", help=_HELP, epilog=_EPILOG)

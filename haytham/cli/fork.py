@@ -22,11 +22,7 @@ _EPILOG = """\b
 Examples:
   haytham fork --phase 3
   haytham fork other-niche --session session-456 --phase 2
-  haytham fork --commit 1a2b3c4 --json
-
-\b
-JSON: project_id, session_id, path, origin, commit, phase, kept_phases,
-pending_phases, reopened."""
+  haytham fork --commit 1a2b3c4 --json"""
 
 
 @click.command("fork", help=_HELP, epilog=_EPILOG)

@@ -19,10 +19,7 @@ _EPILOG = """\b
 Examples:
   haytham gc
   haytham gc --session session-456
-  haytham gc --torn-after 7 --json
-
-\b
-JSON: folders; each: folder, bytes_before, bytes_after, removed, torn."""
+  haytham gc --torn-after 7 --json"""
 
 
 @click.command("gc", help=_HELP, epilog=_EPILOG)

@@ -23,11 +23,7 @@ _EPILOG = """\b
 Examples:
   haytham import session-456.haytham.zip
   haytham import session-456.haytham.zip --as session-457
-  haytham import session-456.haytham.zip --project project-9 --json
-
-\b
-JSON: kind, project_id, session_id, path, sessions, original_project_id,
-original_session_id."""
+  haytham import session-456.haytham.zip --project project-9 --json"""
 
 
 @click.command("import", help=_HELP, epilog=_EPILOG)

@@ -20,10 +20,7 @@ The project is a folder below --base-dir, with a git repository of its own."""
 _EPILOG = """\b
 Examples:
   haytham init "Rent out unused garden plots"
-  haytham init "Rent out unused garden plots" --name Plots --mode full
-
-\b
-JSON: project (as create_project returns it), path."""
+  haytham init "Rent out unused garden plots" --name Plots --mode full"""
 
 
 @click.command("init", help=_HELP, epilog=_EPILOG)

@@ -21,18 +21,19 @@ Examples:
   haytham log --project project-123
   haytham log --session session-456 --limit 5
   haytham log --phase 2 --decision approved --since 2026-01-31
-  haytham log --actor rita@example.org
-
-\b
-JSON: project_id, session_id, entries; each entry: id, time, author,
-subject, body, trailers, session_id, signature."""
+  haytham log --actor rita@example.org"""
 
 
 @click.command("log", help=f"{COMMANDS['log'][1]}, newest first", epilog=_EPILOG)
 @selecting(project="the only one", session="all, with the project's own")
 @click.option("--phase", type=int, metavar="N", help="Only about phase N")
 @click.option("--actor", metavar="WHO", help="Only by people with this in their name or address")
-@click.option("--decision", type=click.Choice([each.value for each in Action]), help="Only with this decision")
+@click.option(
+    "--decision",
+    type=click.Choice([each.value for each in Action]),
+    metavar="ACTION",
+    help="Only with this decision, for example approved",
+)
 @click.option("--since", metavar="TIME", help="Only from this day or instant on, for example 2026-01-31")
 @click.option("--until", metavar="TIME", help="Only up to this day or instant, for example 2026-01-31T10:00:00Z")
 @click.option("-n", "--limit", type=click.IntRange(min=1), metavar="N", help="Show only the newest N")

@@ -21,11 +21,7 @@ Outputs of agents stay as they are, because approvals are bound to their bytes."
 _EPILOG = """\b
 Examples:
   haytham migrate --dry-run
-  haytham migrate --project project-123 --backup before.haytham.zip
-
-\b
-JSON: project_id, format, documents, backup, dry_run; each document: path,
-kind, format."""
+  haytham migrate --project project-123 --backup before.haytham.zip"""
 
 
 @click.command("migrate", help=_HELP, epilog=_EPILOG)

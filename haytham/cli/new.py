@@ -23,11 +23,7 @@ Examples:
   haytham new
   haytham new --review required
   haytham new --mode full --review 1=required --review 3=none
-  haytham new --workflow release_notes.toml
-
-\b
-JSON: project_id, session_id, user_id, workflow_type, execution_mode,
-status, created, path."""
+  haytham new --workflow release_notes.toml"""
 
 
 @click.command("new", help=_HELP, epilog=_EPILOG)

@@ -20,11 +20,7 @@ The first of the steps that `haytham resume` lists, with the command for it."""
 _EPILOG = """\b
 Examples:
   haytham next
-  haytham next --json | jq -r .step.action
-
-\b
-JSON: project_id, session_id, step; step is null if nothing is left to do,
-else phase_num, phase_name, action (run, run_again, retry, review), reason."""
+  haytham next --json | jq -r .step.action"""
 
 
 @click.command("next", help=_HELP, epilog=_EPILOG)

@@ -21,7 +21,7 @@ base_dir_option: Decorator = click.option(
     help=f"Folder that holds the projects [default: {BASE_DIR}]",
 )
 help_option: Decorator = click.help_option("-h", "--help", help="Show this message and exit")
-json_option: Decorator = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs")
+json_option: Decorator = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs (docs/cli.md)")
 
 
 def project_option(default: str) -> Decorator:

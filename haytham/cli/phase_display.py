@@ -12,10 +12,6 @@ from haytham.cli.target import Target
 from haytham.domain.choices import PhaseStatus, ReviewPolicy
 from haytham.domain.workflow import Phase
 
-JSON_HELP = """\b
-JSON: project_id, session_id, phase_num, phase_name, status, attempt, folder,
-agents, policy, form_path, requested_changes, comments."""
-
 
 def show(target: Target, phase: Phase, *, as_json: bool) -> None:
     """Prints how the phase stands, and what to type next."""

@@ -20,11 +20,7 @@ beside it. What people wrote is left alone, and listed."""
 _EPILOG = """\b
 Examples:
   haytham repair
-  haytham repair --session session-456 --json
-
-\b
-JSON: project_id, session_id, finished, removed, edited_files, journals,
-rescued_files."""
+  haytham repair --session session-456 --json"""
 
 
 @click.command("repair", help=_HELP, epilog=_EPILOG)

@@ -21,11 +21,7 @@ that is completed and still fits what it was made from is left alone."""
 _EPILOG = """\b
 Examples:
   haytham resume
-  haytham resume --session session-456 --json
-
-\b
-JSON: project_id, session_id, steps; each step: phase_num, phase_name,
-action (run, run_again, retry, review), reason."""
+  haytham resume --session session-456 --json"""
 
 _WORDS = {staleness.RUN_AGAIN: "run again"}
 

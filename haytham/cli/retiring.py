@@ -63,6 +63,7 @@ def by_rule(function: Callable[..., None]) -> Callable[..., None]:
         "statuses",
         multiple=True,
         type=click.Choice([each.value for each in SessionStatus]),
+        metavar="STATUS",
         help="Choose sessions in this status; may be repeated",
     )
     @click.option("--older-than", "older_than_days", type=float, metavar="DAYS", help="Choose those unchanged so long")

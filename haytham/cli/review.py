@@ -23,7 +23,7 @@ _HELP = f"""{COMMANDS["review"][1]}
 Set Action in the form, save, close the editor. If something in it cannot be
 understood, every fault is named with its line and the form opens again; what
 you wrote is never changed."""
-_EPILOG = f"""\b
+_EPILOG = """\b
 Examples:
   haytham review
   haytham review 2
@@ -31,9 +31,7 @@ Examples:
 
 \b
 The editor is $VISUAL, else $EDITOR, else sensible-editor or vi.
-Exit code 1 if there is no decision when the editor is closed.
-
-{review_display.JSON_HELP}"""
+Exit code 1 if there is no decision when the editor is closed."""
 
 _MOST_OPENINGS = 10  # where nobody can be asked whether to go on
 

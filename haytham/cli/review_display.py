@@ -15,12 +15,6 @@ from haytham.domain.records import ReviewRecord
 if TYPE_CHECKING:
     from rich.text import Text
 
-JSON_HELP = """\b
-JSON: project_id, session_id, review; review: phase_num, phase_name,
-policy, attempt, decision, approved, missing, comments,
-requested_changes, reviewer, timestamp, content, decisions, previous,
-form."""
-
 
 def show(target: Target, record: ReviewRecord, *, as_json: bool) -> None:
     """Prints the review."""

@@ -22,11 +22,7 @@ _EPILOG = """\b
 Examples:
   haytham rollback 3 --dry-run
   haytham rollback 3 -m "The market changed."
-  haytham rollback --commit 1a2b3c4
-
-\b
-JSON: project_id, session_id, to, phase, commit, restored, removed, reopened,
-kept_edits, dry_run."""
+  haytham rollback --commit 1a2b3c4"""
 
 
 @click.command("rollback", help=_HELP, epilog=_EPILOG)

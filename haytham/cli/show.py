@@ -29,11 +29,7 @@ Examples:
   haytham show 2
   haytham show 2 --at 1                    (at its first attempt)
   haytham show 2 --at 3f9c2ab              (at a commit that the log shows)
-  haytham show 2 --document user_feedback.md
-
-\b
-JSON: project_id, session_id, phase_num, phase_name, commit, time,
-subject, status, attempt, content, documents."""
+  haytham show 2 --document user_feedback.md"""
 
 
 @click.command("show", help=_HELP, epilog=_EPILOG)

@@ -15,12 +15,10 @@ _HELP = f"""{COMMANDS["start"][1]}
 For whoever runs phases by hand; an orchestrator does this through the API.
 PHASE is its number; without it, the one that `haytham next` names.
 A phase behind a required review that is missing is refused."""
-_EPILOG = f"""\b
+_EPILOG = """\b
 Examples:
   haytham start
-  haytham start 2
-
-{phase_display.JSON_HELP}"""
+  haytham start 2"""
 
 
 @click.command("start", help=_HELP, epilog=_EPILOG)

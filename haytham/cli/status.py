@@ -24,13 +24,7 @@ approved, changes (another attempt is asked for), skip, exhausted.
 Void: an approval of content that has changed since. Stale: made from
 content that has changed since. Own: somebody's own file beside the
 outputs. Rescued: what somebody saved just when Haytham wrote the same
-file; both versions are there.
-
-\b
-JSON: projects, session; session as in load_session, with rescued_files,
-own_files, problems and phases; each phase: number, name, status,
-duration, tokens, cost, attempt, policy, review, missing, void, stale,
-agents."""
+file; both versions are there."""
 
 
 @click.command("status", help=COMMANDS["status"][1], epilog=_EPILOG)

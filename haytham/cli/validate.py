@@ -26,8 +26,6 @@ Examples:
   haytham validate --json | jq '.folders[].problems[]'
 
 \b
-JSON: valid, folders; each folder: folder, documents, problems;
-each problem: message, path, line, section, field, hint.
 Exit code 1 if there is any problem."""
 
 

@@ -31,8 +31,6 @@ Examples:
   haytham verify --json | jq '.folders[].findings[]'
 
 \b
-JSON: sound, folders; each folder: folder, session_id, head, noted_head,
-commits, documents, signatures, findings; each finding: kind, message, path, …
 Exit code 1 if there is any finding."""
 _UNNOTED = """\
 The note of the last save of {} is missing (a clone has none):

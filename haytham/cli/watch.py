@@ -25,10 +25,7 @@ _EPILOG = """\b
 Examples:
   haytham watch
   haytham watch --session session-456
-  haytham watch --json | jq -c '.session.phase_statuses'
-
-\b
-JSON, one object per line: session, as in status."""
+  haytham watch --json | jq -c '.session.phase_statuses'"""
 
 
 @click.command("watch", help=_HELP, epilog=_EPILOG)

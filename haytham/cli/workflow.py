@@ -22,9 +22,6 @@ Examples:
   haytham workflow list
   haytham workflow show idea_validation
   haytham workflow check release_notes.toml"""
-_FIELDS = """each workflow: name, title, max_retries,
-default_mode, modes, phases; each phase: number, name, folder, agents,
-agents_by_mode, review, approvals."""
 
 
 @click.group("workflow", cls=SuggestingGroup, help=COMMANDS["workflow"][1], epilog=_EPILOG)
@@ -36,7 +33,7 @@ def command() -> None:
 @command.command(
     "list",
     help="List the workflows that are built in",
-    epilog=f"\b\nExamples:\n  haytham workflow list\n  haytham workflow list --json\n\n\b\nJSON: workflows; {_FIELDS}",
+    epilog="\b\nExamples:\n  haytham workflow list\n  haytham workflow list --json",
 )
 @options.json_option
 @options.help_option
@@ -57,8 +54,7 @@ def list_command(*, as_json: bool) -> None:
 @command.command(
     "show",
     help="Show a workflow: its modes, phases, agents and reviews\n\nWORKFLOW is a name, or a file that ends in .toml.",
-    epilog="\b\nExamples:\n  haytham workflow show idea_validation\n  haytham workflow show release_notes.toml\n\n"
-    f"\b\nJSON: workflow; {_FIELDS}",
+    epilog="\b\nExamples:\n  haytham workflow show idea_validation\n  haytham workflow show release_notes.toml",
 )
 @click.argument("workflow", metavar="WORKFLOW")
 @options.json_option
@@ -76,7 +72,7 @@ def show_command(workflow: str, *, as_json: bool) -> None:
 @command.command(
     "check",
     help="Check a workflow file\n\nExit code 1 if it cannot be used, with every problem and its place.",
-    epilog="\b\nExamples:\n  haytham workflow check release_notes.toml\n\n\b\nJSON: path, valid, name, problems.",
+    epilog="\b\nExamples:\n  haytham workflow check release_notes.toml",
 )
 @click.argument("path", type=click.Path(path_type=Path), metavar="FILE")
 @options.json_option
