@@ -1,7 +1,5 @@
 """A phase as it was at a commit, or at one of its attempts."""
 
-import re
-
 from haytham.checkpoint import attempts
 from haytham.checkpoint.session_view import SessionView
 from haytham.documents.reader import read
@@ -9,11 +7,8 @@ from haytham.domain import content, instants, progress
 from haytham.domain.audit_records import PhaseSnapshot
 from haytham.domain.errors import HaythamError, InvalidInput, NotFound
 from haytham.domain.workflow import Phase
-from haytham.storage import layout
-from haytham.storage.history_chain import HistoryChain
+from haytham.storage import history_past, layout
 from haytham.storage.session_store import name_in
-
-_BEGINNING = re.compile(r"[0-9a-f]{4,40}\Z")
 
 
 def commit_of(view: SessionView, phase: Phase, at: int | str | None) -> str:
@@ -27,25 +22,24 @@ def commit_of(view: SessionView, phase: Phase, at: int | str | None) -> str:
             there = ", ".join(str(each) for each in known) or "none yet"
             raise InvalidInput(f"phase {phase.number} has no attempt {at}.", hint=f"attempts: {there}.")
         return known[at]
-    if at is not None and not (isinstance(at, str) and _BEGINNING.match(at)):
-        raise InvalidInput(
-            f"{at!r} is no id of a commit.", hint="pass 4 characters of it or more, as the log shows it."
-        )
-    found = HistoryChain(view.store.history).resolve(at) if at else view.store.history.head()
-    if found is None:
-        raise InvalidInput(f"the session's history has no commit {at}.", hint="haytham log shows those that it has.")
-    return found
+    if at is not None:
+        return history_past.commit_id(view.store.history, at)
+    newest = view.store.history.head()
+    if newest is None:
+        raise InvalidInput("the session's history has no commit yet.")
+    return newest
 
 
 def take(view: SessionView, phase: Phase, at: int | str | None) -> PhaseSnapshot:
     """Returns a phase as it was; raises NotFound if it had no documents then."""
     commit, store = commit_of(view, phase, at), view.store
     entry = next(each for each in store.history.entries() if each.id == commit)
-    chain = HistoryChain(store.history)
-    files = {name: oid for name, oid in chain.files(commit).items() if name.startswith(f"{phase.folder}/")}
+    committed = history_past.files_at(store.history, commit)
+    files = {name: oid for name, oid in committed.items() if name.startswith(f"{phase.folder}/")}
     if not files:
         raise NotFound(f"phase {phase.number} {phase.name} had no documents at commit {commit[:7]}.")
-    documents = {name: chain.data(oid).decode(errors="replace") for name, oid in files.items()}
+    found = history_past.contents(store.history, files)
+    documents = {name: data.decode(errors="replace") for name, data in found.items()}
     status, attempt = _state(documents.get(name_in(phase, layout.CHECKPOINT_FILE)))
     return PhaseSnapshot(
         phase_num=phase.number,

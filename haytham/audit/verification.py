@@ -15,7 +15,7 @@ from haytham.domain.audit_records import LogRecord, SignatureCounts, VerifyRepor
 from haytham.domain.errors import HaythamError
 from haytham.domain.workflow import Phase
 from haytham.journal.journals import Journals
-from haytham.storage import layout, object_files, signing, user_git
+from haytham.storage import history_past, layout, object_files, signing, user_git
 from haytham.storage.history_chain import HistoryChain
 from haytham.storage.project_store import ProjectStore
 from haytham.storage.session_store import SessionStore, name_in
@@ -208,7 +208,8 @@ class _Folder:
         A journal that grows is ahead of its commit, and checks itself; one that is gone is named.
         """
         store = self._store
-        committed = [name for name in HistoryChain(store.history).files() if not self._grows(name)]
+        there = history_past.files_at(store.history, store.history.head())
+        committed = [name for name in there if not self._grows(name)]
         for name in store.edited_by_hand(list(dict.fromkeys([*committed, *present]))):
             what = "differs from the newest commit" if store.bytes_of(name) is not None else "is gone"
             hint = f"see: git diff HEAD -- {name}"

@@ -5,8 +5,10 @@ from typing import Any
 
 import click
 
-_ATTEMPT = re.compile(r"-?[0-9]{1,3}\Z")  # a commit is named by four characters or more
-_COMMIT = re.compile(r"[0-9a-f]{4,40}\Z")
+from haytham.domain.errors import InvalidInput
+from haytham.domain.identifiers import SHORTEST_COMMIT, check_commit
+
+_ATTEMPT = re.compile(rf"-?[0-9]{{1,{SHORTEST_COMMIT - 1}}}\Z")
 
 
 class _Point(click.ParamType["int | str"]):
@@ -19,9 +21,10 @@ class _Point(click.ParamType["int | str"]):
             if int(text) < 1:
                 self.fail(f"{value} is not in the range x>=1.", param, ctx)
             return int(text)
-        if not _COMMIT.match(text):
+        try:
+            return check_commit(text)
+        except InvalidInput:
             self.fail(f"{value!r} is neither the number of an attempt nor the id of a commit.", param, ctx)
-        return text
 
 
 POINT = _Point()

@@ -10,8 +10,10 @@ from haytham.domain.errors import InvalidInput
 
 LONGEST_ID = 100
 LONGEST_TEXT = 500
+SHORTEST_COMMIT = 4  # fewer digits are the number of an attempt
 
 _SHAPE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\Z")
+_COMMIT = re.compile(rf"[0-9a-f]{{{SHORTEST_COMMIT},40}}\Z")
 _DEVICES = frozenset(
     {"con", "prn", "aux", "nul", "clock$"}
     | {f"com{number}" for number in range(10)}
@@ -20,6 +22,15 @@ _DEVICES = frozenset(
 _HINT = f"use letters, digits, '-', '_' and '.', starting with a letter or digit, at most {LONGEST_ID} characters."
 _LINE_HINT = f"use at most {LONGEST_TEXT} visible characters, without spaces at the ends."
 RESERVED_AGENTS = frozenset({"checkpoint", "user_feedback", "session_manifest", "journal", "workflow"})
+
+
+def check_commit(value: object) -> str:
+    """Returns the id of a commit, or its beginning, in small letters; raises InvalidInput if it cannot be one."""
+    wanted = value.lower() if isinstance(value, str) else ""
+    if not _COMMIT.match(wanted):
+        hint = f"use at least {SHORTEST_COMMIT} digits of an id that the log shows."
+        raise InvalidInput(f"commit is {_shown(value)}.", hint=hint)
+    return wanted
 
 
 def check_id(value: object, what: str) -> str:

@@ -1,7 +1,6 @@
 """The commits of a history as a chain: each with its parents and the files that it has. Reads only."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -38,29 +37,11 @@ class HistoryChain:
                 files = _files(commit.tree, known)
                 yield Link(entry=entry_of(commit), parents=parents, files=files)
 
-    def files(self, commit: str | None = None) -> Files:
-        """Returns the ids of the files that a commit has, by path; by default the newest one."""
-        with self._history.opened() as repository:
-            name = commit or self._history.head()
-            found: Any = repository[name] if name else None
-            return _files(found.tree, {}) if found is not None else {}
-
     def data(self, blob: str) -> bytes:
         """Returns the bytes of a file, given its id."""
         with self._history.opened() as repository:
             found: Any = repository[blob]
             return bytes(found.data)
-
-    def resolve(self, name: str) -> str | None:
-        """Returns the full id of a commit of the branch, given its id or the beginning of it; None if it is none.
-
-        A beginning that several objects share is none, either.
-        """
-        with self._history.opened() as repository, suppress(KeyError, ValueError):
-            found = repository[name]
-            if found.type_str == "commit" and self._leads_to(repository, str(found.id)):
-                return str(found.id)
-        return None
 
     def has(self, commit: str) -> bool:
         """Tells whether a commit, by its full id, is part of the branch's history."""

@@ -4,22 +4,17 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from haytham.domain.errors import BrokenRepository, InvalidInput, Location
+from haytham.domain.identifiers import check_commit
 from haytham.storage import git_index, git_objects
 from haytham.storage.git_objects import COMMIT, TREE, GitObject
 from haytham.storage.history import History
-
-SHORTEST_ID = 7
 
 _KINDS = {1: COMMIT, 2: TREE, 3: git_objects.BLOB}
 
 
 def commit_id(history: History, text: object) -> str:
     """Returns the full id of a commit of the branch, given that or its beginning; raises InvalidInput otherwise."""
-    wanted = text.lower() if isinstance(text, str) else ""
-    if len(wanted) < SHORTEST_ID or not set(wanted) <= set("0123456789abcdef"):
-        raise InvalidInput(
-            f"commit is {text!r}.", hint=f"use at least {SHORTEST_ID} digits of an id that the log shows."
-        )
+    wanted = check_commit(text)
     found = [entry.id for entry in history.entries() if entry.id.startswith(wanted)]
     if len(found) != 1:
         what = "several commits begin with" if found else "no commit of this session begins with"
@@ -27,8 +22,10 @@ def commit_id(history: History, text: object) -> str:
     return found[0]
 
 
-def files_at(history: History, commit: str) -> dict[str, str]:
-    """Returns the files that a commit has, by path, with the ids of their contents."""
+def files_at(history: History, commit: str | None) -> dict[str, str]:
+    """Returns the files that a commit has, by path, with the ids of their contents; none without a commit."""
+    if commit is None:
+        return {}
     with history.opened() as repository:
         return dict(git_index.blobs(repository[commit].tree))
 

@@ -75,8 +75,8 @@ def test_commits(repeated: Sample, shell: Shell) -> None:
     said = shell("diff", "1", "--from", ids[-1][:7], "--to", ids[0], "--base-dir", repeated.base)
     assert said.out.startswith(f"--- commit {ids[-1][:7]}/writer.md\n+++ commit {ids[0][:7]}/writer.md\n")
     said = shell("diff", "1", "--from", "ffffffff", "--base-dir", repeated.base)
-    hint = f"Hint: haytham log --base-dir {repeated.base} shows those that it has.\n"
-    assert (said.code, said.err) == (1, f"Error: the session's history has no commit ffffffff.\n{hint}")
+    hint = f"Hint: haytham log --base-dir {repeated.base} shows the commits with their ids.\n"
+    assert (said.code, said.err) == (1, f"Error: no commit of this session begins with ffffffff.\n{hint}")
     assert shell("diff", "1", "--to", ids[0], "--base-dir", repeated.base).err.endswith("Hint: add --from.\n")
 
 

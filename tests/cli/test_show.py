@@ -56,7 +56,7 @@ def test_json(repeated: Sample, shell: Shell) -> None:
     ("arguments", "code", "expected"),
     [
         (["1", "--at", "7"], 1, "Error: phase 1 has no attempt 7.\nHint: attempts: 1, 2.\n"),
-        (["1", "--at", "ffff"], 1, "Error: the session's history has no commit ffff.\n"),
+        (["1", "--at", "ffff"], 1, "Error: no commit of this session begins with ffff.\n"),
         (["1", "--at", "HEAD~1"], 2, "Error: invalid value for '--at': 'HEAD~1' is neither the number of an attempt"),
         (["4"], 1, "Error: this session has no phase 4.\n"),
         (["2"], 1, "Error: phase 2 Market Research had no documents at commit "),

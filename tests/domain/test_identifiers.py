@@ -1,7 +1,7 @@
 import pytest
 
 from haytham.domain.errors import HaythamError, InvalidInput
-from haytham.domain.identifiers import LONGEST_ID, check_agent_name, check_id, check_line, check_text
+from haytham.domain.identifiers import LONGEST_ID, check_agent_name, check_commit, check_id, check_line, check_text
 from tests.evidence import label
 
 GOOD_IDS = ["p", "project-123", "a.b_c-d", "0", "x" * LONGEST_ID, "Session.2026-01-31", "consolation"]
@@ -110,6 +110,22 @@ def test_line_must_be_one_plain_line(value: object) -> None:
 def test_text_may_hold_anything_that_utf8_can(value: str) -> None:
     """Free text is not restricted."""
     assert value == check_text(value, "comments")
+
+
+@pytest.mark.parametrize("value", ["abcd", "0123", "ABCDEF0", "a" * 40])
+def test_commit_is_named_by_the_beginning_of_its_id(value: str) -> None:
+    """Four digits or more may name a commit, in letters of either case."""
+    assert value.lower() == check_commit(value)
+
+
+@pytest.mark.parametrize(
+    "value", ["", "abc", "123", "a" * 41, "HEAD", "abcd\n", "--x", "abcg", None, True, 1234, b"abcd"]
+)
+def test_no_commit_is_named_otherwise(value: object) -> None:
+    """Fewer digits are the number of an attempt; names of branches and options of git are refused."""
+    with pytest.raises(InvalidInput, match="commit is ") as caught:
+        check_commit(value)
+    assert caught.value.hint == "use at least 4 digits of an id that the log shows."
 
 
 def test_lone_surrogate_is_refused_by_its_place() -> None:

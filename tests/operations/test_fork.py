@@ -78,6 +78,9 @@ def test_a_fork_from_a_commit(done: Desk) -> None:
     at = next(entry for entry in done.history() if entry.subject == "Phase 2 Check completed")
     record = done.manager.fork(*AT, "fork", commit=at.id[:10])
     assert (record["commit"], record["phase"]) == (at.id, None)
+    shortest = at.id[:4].upper()  # the same wherever a commit is named
+    assert done.manager.fork(*AT, "other", commit=shortest)["commit"] == at.id
+    assert done.manager.show_phase(*AT, 2, shortest)["commit"] == at.id
     assert done.manager.load_session(*FORK)["phase_statuses"] == {1: "completed", 2: "completed", 3: "pending"}
     assert done.manager.get_approved_phases(*FORK) == [1]
 
