@@ -32,7 +32,7 @@ def run(
         stdout=follower,
         stderr=follower,
         cwd=cwd,
-        env=kept | {"TERM": "xterm-256color"} | dict(environment),
+        env=kept | {"TERM": "xterm-256color", "HAYTHAM_PAGER": "cat"} | dict(environment),
     )
     os.close(follower)
     written = b""

@@ -11,6 +11,7 @@ import click
 
 from haytham.cli import diff_lines, json_output, options, terminal
 from haytham.cli.commands import COMMANDS
+from haytham.cli.pager import paged
 from haytham.cli.point import POINT
 from haytham.cli.selection import Selection, selecting
 from haytham.cli.target import Target, newest_session
@@ -41,6 +42,7 @@ Examples:
 @click.option("--with", "other", metavar="ID", help="Compare with this session instead")
 @selecting(project="the only one", session="the newest")
 @options.json_option
+@paged
 @options.help_option
 def command(
     phase: int | None,

@@ -33,7 +33,7 @@ class Editor:
         # Through a shell, as git does it: these variables hold words such as `code --wait`.
         command = ["/bin/sh", "-c", f'{self._start}{self.words} "$@"', self.words, *place, str(path)]
         output = None if terminal.is_terminal() else sys.stderr  # our own output may be a pipe
-        with _unmoved_by_keys():
+        with unmoved_by_keys():
             code = subprocess.run(command, stdout=output, check=False).returncode  # noqa: S603 - the user's own words
         if code in _NOT_STARTED:
             raise NotFound(
@@ -69,8 +69,8 @@ def chosen() -> Editor:
 
 
 @contextmanager
-def _unmoved_by_keys() -> Iterator[None]:
-    """Leaves Ctrl-C to the editor: many have a use for it, and their unsaved text would go with us."""
+def unmoved_by_keys() -> Iterator[None]:
+    """Leaves Ctrl-C to a program that is waited for: editors and pagers have a use for it."""
     before = {number: signal.signal(number, _nothing) for number in (signal.SIGINT, signal.SIGQUIT)}
     try:
         yield

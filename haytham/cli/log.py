@@ -11,6 +11,7 @@ import click
 
 from haytham.cli import json_output, log_lines, options, terminal
 from haytham.cli.commands import COMMANDS
+from haytham.cli.pager import paged
 from haytham.cli.selection import Selection, selecting
 from haytham.domain.audit_records import LogRecord
 from haytham.domain.choices import Action
@@ -38,6 +39,7 @@ Examples:
 @click.option("--until", metavar="TIME", help="Only up to this day or instant, for example 2026-01-31T10:00:00Z")
 @click.option("-n", "--limit", type=click.IntRange(min=1), metavar="N", help="Show only the newest N")
 @options.json_option
+@paged
 @options.help_option
 def command(selection: Selection, limit: int | None, *, as_json: bool, **wanted: Any) -> None:
     """Shows the history of a session or a project."""

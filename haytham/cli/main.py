@@ -26,11 +26,16 @@ def main() -> int:
     if arguments[0] == "log":
         from haytham.cli import quick_log
 
-        if (text := quick_log.text(arguments[1:])) is not None:
+        if (text := quick_log.text(arguments[1:])) is not None and not _needs_pager(text):
             return _say(text)
     from haytham.cli.group import run
 
     return run(arguments)
+
+
+def _needs_pager(text: str) -> bool:
+    """Tells whether a person looks at the output, and it may be longer than the screen: then the command pages it."""
+    return sys.stdout.isatty() and text.count("\n") >= os.get_terminal_size(sys.stdout.fileno()).lines
 
 
 def _say(text: str) -> int:

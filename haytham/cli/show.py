@@ -10,6 +10,7 @@ import click
 
 from haytham.cli import json_output, options, terminal
 from haytham.cli.commands import COMMANDS
+from haytham.cli.pager import paged
 from haytham.cli.point import POINT
 from haytham.cli.selection import Selection, selecting
 from haytham.cli.target import newest_session
@@ -38,6 +39,7 @@ Examples:
 @click.option("--document", metavar="NAME", help="Show this document [default: the outputs]")
 @selecting(project="the only one", session="the newest")
 @options.json_option
+@paged
 @options.help_option
 def command(phase: int, at: int | str | None, document: str | None, selection: Selection, *, as_json: bool) -> None:
     """Shows a phase as it was."""
