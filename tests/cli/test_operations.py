@@ -219,7 +219,7 @@ def test_delete_spares_what_changes_meanwhile(sample: Sample, place: str, *, by_
         edited.write_text((edited.read_text() if edited.exists() else "") + "one more line\n")
 
     command = (*PROGRAM, "delete", *which, "--base-dir", str(sample.base))
-    code, written = terminal.run(*command, environment={}, keys=b"y\n", meanwhile=edit)
+    code, written = terminal.run(*command, environment={"NO_COLOR": "1"}, keys=b"y\n", meanwhile=edit)
     assert edited.read_text().endswith("one more line\n")
     said = " ".join(written.decode().split())
     if by_rule:
