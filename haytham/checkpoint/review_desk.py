@@ -154,7 +154,7 @@ def check_read(view: SessionView, phase: Phase, read: str | None) -> None:
     if not content.is_hash(read):
         raise InvalidInput(
             f"content is {read!r}, which is no hash of a content.",
-            hint="pass the content that review or the form told, or leave it out.",
+            hint="give it as the review or the form shows it, or leave it out.",
         )
     known = attempts.files_with(view, phase, read)
     what = f": {content.differences(known, present.files)}" if known else ""

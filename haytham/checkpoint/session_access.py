@@ -170,5 +170,5 @@ def _refuse_archived(view: SessionView) -> None:
         raise InvalidInput(
             f"session {view.identity['session_id']} is archived since {since}.",
             location=Location(path=str(view.store.path(layout.MANIFEST_FILE))),
-            hint="haytham archive --undo opens it again.",
+            hint=f"haytham archive --session {view.identity['session_id']} --undo opens it again.",
         )

@@ -58,8 +58,9 @@ def _base_dir(context: click.Context) -> str | None:
 def _completed(match: re.Match[str], found: dict[str, str | None]) -> str:
     words = [program(), *match[0].split()[1:]]
     for option in _options(match[1]):
-        if value := found[option]:
-            words += [f"--{option.replace('_', '-')}", value]
+        name = f"--{option.replace('_', '-')}"
+        if (value := found[option]) and not match.string.startswith(f" {name} ", match.end()):
+            words += [name, value]
     return shlex.join(words)
 
 

@@ -88,3 +88,13 @@ def test_a_phase_that_has_not_run(tmp_path: Path, shell: Shell) -> None:
     assert said.code == 1
     assert said.err.startswith("Error: phase 3 Niche Selection has no ")
     assert said.err.endswith("yet.\nHint: it has to run first.\n")
+
+
+def test_an_archived_session_is_opened_as_it_says(sample: Sample, shell: Shell) -> None:
+    """The command that opens an archived session names it once, whether it was given or not."""
+    shell("archive", "--session", sample.session, "--base-dir", sample.base)
+    for named in ([], ["--session", sample.session]):
+        said = shell("approve", "1", *named, "--base-dir", sample.base)
+        command = f"haytham archive --base-dir {sample.base} --session {sample.session} --undo"
+        assert said.err.splitlines()[-1] == f"Hint: {command} opens it again."
+    assert shell(*shlex.split(command)[1:]).code == 0
