@@ -29,7 +29,7 @@ def check(archive: Archive, places: Places, steps: Headway) -> None:
     for place, copy in archive.copies.items():
         copy.check()
         _check_identity(archive, place, copy)
-    with tempfile.TemporaryDirectory(prefix="haytham-") as scratch:
+    with files.translating(), tempfile.TemporaryDirectory(prefix="haytham-", ignore_cleanup_errors=True) as scratch:
         problems = _problems(archive, places.elsewhere(Path(scratch)), steps)
         if problems:
             raise InvalidDocument([_relative(each, scratch) for each in problems])

@@ -99,8 +99,9 @@ def _made(folder: Path) -> Iterator[None]:
 def _make_held(folder: Path) -> int:
     """Makes a folder and locks it; once more if somebody swept it in between."""
     while True:
-        folder.mkdir(exist_ok=True)
-        with suppress(FileNotFoundError):
+        with files.translating():
+            folder.mkdir(exist_ok=True)
+        with files.translating(), suppress(FileNotFoundError):
             descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
             fcntl.flock(descriptor, fcntl.LOCK_EX)
             if _is_there(folder, descriptor):

@@ -44,7 +44,8 @@ def held(git_folder: Path, timeout: float, clock: instants.Clock) -> Iterator[bo
         yield _note_holder(path, clock)
     finally:
         _forget_holder(path)
-        lock.release()
+        with files.translating():
+            lock.release()
 
 
 def is_free(git_folder: Path) -> bool:
