@@ -176,7 +176,8 @@ class SessionView:
         if status is PhaseStatus.REQUIRES_RETRY and not self._is_taken_back(phase):
             return f"its review asked for another attempt: haytham start {number}, then complete it."
         if status is not PhaseStatus.COMPLETED and not self._is_taken_back(phase):
-            return f"it has to be completed first: haytham start {number}."
+            verb = "complete" if status is PhaseStatus.IN_PROGRESS else "start"
+            return f"it has to be completed first: haytham {verb} {number}."
         if phase.approvals.roles:
             return f"ask a reviewer in the role {', '.join(phase.approvals.roles)} to decide in that file."
         return f"haytham review {number} opens that file; whoever can edit it can decide: set Action and save."

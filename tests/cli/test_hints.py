@@ -98,3 +98,14 @@ def test_an_archived_session_is_opened_as_it_says(sample: Sample, shell: Shell) 
         command = f"haytham archive --base-dir {sample.base} --session {sample.session} --undo"
         assert said.err.splitlines()[-1] == f"Hint: {command} opens it again."
     assert shell(*shlex.split(command)[1:]).code == 0
+
+
+def test_a_phase_that_has_not_ended(tmp_path: Path, shell: Shell) -> None:
+    """Behind a phase that has not run the way on is to start it, behind one that runs to complete it."""
+    project = ProjectManager(tmp_path).create_project("ada", "an idea")["project_id"]
+    ProjectManager(tmp_path).start_session(project, review={1: "required"})
+    for verb in ("start", "complete"):
+        said = shell("start", "2", "--base-dir", tmp_path)
+        hint = f"Hint: it has to be completed first: haytham {verb} 1 --base-dir {tmp_path}."
+        assert (said.code, said.err.splitlines()[-1]) == (1, hint)
+        shell("start", "1", "--base-dir", tmp_path)
