@@ -14,6 +14,7 @@ from haytham.cli.commands import COMPLETION, overview
 
 def main() -> int:
     """Runs one command and returns the exit code."""
+    _replace_closed_streams()
     arguments = sys.argv[1:]
     if instruction := os.environ.get(COMPLETION):
         from haytham.cli.group import complete
@@ -31,6 +32,13 @@ def main() -> int:
     from haytham.cli.group import run
 
     return run(arguments)
+
+
+def _replace_closed_streams() -> None:
+    """Lets whoever closed the output or the errors have what they want, without any command having to know."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123 - for good; pathlib is slow
 
 
 def _needs_pager(text: str) -> bool:

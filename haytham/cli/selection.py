@@ -1,11 +1,12 @@
 """Finds the project and the session that a command is about; never guesses between two."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
 
 from haytham.cli import hints, options
+from haytham.domain import suggestions
 from haytham.domain.errors import HaythamError, InvalidInput, Location, NotFound
 from haytham.domain.records import SessionSummary
 from haytham.project.project_manager import ProjectManager
@@ -35,7 +36,8 @@ class Selection:
         found = manager.project_ids()
         if self.session is None:
             return found
-        return [self._only([each for each in found if self.session in manager.sessions.session_ids(each)])]
+        sessions = {each: manager.sessions.session_ids(each) for each in found}
+        return [self._only(sessions)]
 
     def one_project(self) -> str:
         """Returns the id of the project meant; raises if there is none, or more than one."""
@@ -50,10 +52,16 @@ class Selection:
             raise self._ambiguous(f"there are {len(found)} projects here", found)
         return found[0]
 
-    def _only(self, projects: Sequence[str]) -> str:
+    def _only(self, sessions: Mapping[str, Sequence[str]]) -> str:
+        """Returns the project that has the session that is named, given the sessions of all."""
+        projects = [each for each, ids in sessions.items() if self.session in ids]
         if not projects:
+            known = [each for ids in sessions.values() for each in ids]
+            meant = suggestions.closest(str(self.session), known)
             raise NotFound(
-                f"no project here has a session {self.session!r}.", location=Location(path=str(self.base_dir))
+                f"no project here has a session {self.session!r}.",
+                location=Location(path=str(self.base_dir)),
+                hint=f"did you mean {meant}?" if meant else "haytham status lists the sessions.",
             )
         if len(projects) > 1:
             raise self._ambiguous(f"{len(projects)} projects have a session {self.session!r}", projects)

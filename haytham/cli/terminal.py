@@ -29,7 +29,7 @@ def is_conversation() -> bool:
 
 def is_terminal() -> bool:
     """Tells whether a person looks at the output."""
-    return sys.stdout is not None and sys.stdout.isatty()
+    return sys.stdout.isatty()
 
 
 def columns(stream: TextIO) -> int | None:

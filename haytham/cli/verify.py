@@ -9,7 +9,7 @@ import sys
 
 import click
 
-from haytham.cli import json_output, options, progress, terminal
+from haytham.cli import json_output, options, progress, status_display, terminal
 from haytham.cli.commands import COMMANDS
 from haytham.cli.reporting import FAULT, lines_of
 from haytham.cli.selection import Selection, selecting
@@ -50,8 +50,10 @@ def command(context: click.Context, selection: Selection, head: str | None, *, a
     is_sound = not any(report["findings"] for report in reports)
     if as_json:
         json_output.emit("verify", {"sound": is_sound, "folders": reports})
-    else:
+    elif reports:
         _show(reports)
+    else:
+        status_display.show_projects([], selection.base_dir)
     if not is_sound:
         context.exit(FAULT)
 

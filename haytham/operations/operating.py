@@ -5,7 +5,7 @@ from functools import partial
 
 from haytham.checkpoint import overview, session_journals
 from haytham.checkpoint.session_access import SessionAccess
-from haytham.domain import session_retention
+from haytham.domain import numbers, session_retention
 from haytham.domain.errors import InvalidInput
 from haytham.domain.headway import Headway, OnProgress
 from haytham.domain.identifiers import check_id, check_text
@@ -166,6 +166,7 @@ class Operating:
         `on_progress(done, total)` is called with each step.
         """
         now = self._access.clock()
+        numbers.check_amount(torn_after_days, "torn_after_days")
         if session_id is not None:
             only, steps = self._access.store(project_id, session_id), Headway(1, on_progress)
             return [housekeeping.clean(each, now, torn_after_days) for each in steps.over([only])]

@@ -5,6 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from haytham.domain import suggestions
 from haytham.domain.errors import InvalidInput, Location, NotFound, StorageFailure
 from haytham.domain.identifiers import check_id
 from haytham.storage import files
@@ -56,7 +57,7 @@ class Layout:
             raise NotFound(
                 f"there is no project {project_id!r}.",
                 location=Location(path=str(folder)),
-                hint=_others("projects", self.base),
+                hint=_others("projects", self.base, project_id),
             )
         refuse_links(folder)
         return folder
@@ -69,7 +70,7 @@ class Layout:
             raise NotFound(
                 f"project {project_id!r} has no session {session_id!r}.",
                 location=Location(path=str(folder)),
-                hint=_others("sessions", folder.parent),
+                hint=_others("sessions", folder.parent, session_id),
             )
         refuse_links(folder.parent)
         refuse_links(folder)
@@ -130,6 +131,9 @@ def refuse_links(*folders: Path) -> None:
             )
 
 
-def _others(what: str, folder: Path) -> str:
-    names = folder_names(folder)[:5]
-    return f"{what} here: {', '.join(names)}." if names else f"there are no {what} here yet."
+def _others(what: str, folder: Path, wanted: object) -> str:
+    names = folder_names(folder)
+    if not names:
+        return f"there are no {what} here yet."
+    meant = suggestions.closest(str(wanted), names)
+    return f"{f'did you mean {meant}? ' if meant else ''}{what} here: {', '.join(names[:5])}."

@@ -207,3 +207,12 @@ def test_errors_are_red_on_a_terminal(sample: Sample) -> None:
     code, written = terminal.run(*words, environment={})
     assert (code, b"\x1b[31mError: this session has no phase 9.\x1b[0m" in written) == (1, True)
     assert b"\x1b" not in terminal.run(*words, environment={"NO_COLOR": "1"})[1]
+
+
+@pytest.mark.parametrize("command", ["verify", "status", "log", "log --session {}", "--help", "status --json"])
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_closed_streams(command: str, closed: str, sample: Sample) -> None:
+    """Whoever closes an output gets none, and no error."""
+    words = " ".join([*PROGRAM, command.format(sample.session), closed])
+    done = subprocess.run(["bash", "-c", words], cwd=sample.base.parent, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

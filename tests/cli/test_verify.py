@@ -110,3 +110,19 @@ def test_in_a_terminal(sample: Sample, tmp_path: Path) -> None:
     assert "\x1b[32mnothing" in out
     assert "\x1b[32mSound." in out
     assert len(out.strip().splitlines()) == 6
+
+
+def test_nothing_to_verify(tmp_path: Path, shell: Shell) -> None:
+    """Without a project it says so, and how to get one."""
+    said = shell("verify", "--base-dir", tmp_path)
+    assert (said.code, said.err) == (0, "")
+    assert said.out.startswith(f"There are no projects in {tmp_path} yet. ")
+
+
+@pytest.mark.parametrize("more", [[], ["--project", "{}"]])
+def test_did_you_mean(more: list[str], sample: Sample, shell: Shell) -> None:
+    """A session that is not there is told with the one that was probably meant."""
+    named = [each.format(sample.project) for each in more]
+    said = shell("verify", "--base-dir", sample.base, "--session", sample.session[:-1], *named)
+    assert said.code == 1
+    assert f"Hint: did you mean {sample.session}?" in said.err

@@ -286,3 +286,10 @@ def test_retention(done: Desk, action: str) -> None:
 def test_retention_refuses_other_actions(done: Desk) -> None:
     """Only archiving and deleting can be asked for."""
     refused(done.base, InvalidInput, lambda: done.manager.retain_sessions(PROJECT, keep=1, action="hide"))
+
+
+@pytest.mark.parametrize("days", [float("nan"), -1, "soon", None])
+def test_gc_takes_an_age(desk: Desk, days: float) -> None:
+    """What is no number of days is refused."""
+    with pytest.raises(InvalidInput, match="torn_after_days is"):
+        desk.manager.gc(AT[0], torn_after_days=days)
