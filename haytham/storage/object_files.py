@@ -23,7 +23,9 @@ _SIGNATURES = {".pack": b"PACK", ".idx": b"\xfftOc"}
 
 def faults(objects: Path) -> Iterator[tuple[Path, str]]:
     """Yields what is wrong with the files in git's folder of objects: which file, and what."""
-    for path in sorted(each for each in objects.rglob("*") if each.is_file() and not each.is_symlink()):
+    with files.translating():
+        found = sorted(each for each in objects.rglob("*") if each.is_file() and not each.is_symlink())
+    for path in found:
         if path.suffix in _SEALED or path.name in _SEALED_NAMES:
             yield from _sealed(path)
         elif _LOOSE.match(path.name) and _FANOUT.match(path.parent.name):

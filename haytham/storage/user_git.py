@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from haytham.domain.errors import BrokenRepository, Location, NotFound
-from haytham.storage import git_variables
+from haytham.storage import files, git_variables
 
 if TYPE_CHECKING:
     import git
@@ -90,7 +90,8 @@ def _git(folder: Path) -> Iterator["git.Git"]:
     program: git.Git = _library().Git(folder)
     program.update_environment(**git_variables.leading_to(str(folder.absolute())))
     try:
-        yield program
+        with files.translating():  # the program may not even start
+            yield program
     finally:
         program.clear_cache()
 
