@@ -134,7 +134,7 @@ def test_a_full_disk_fails_the_save_and_nothing_else(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("fault", ["fdatasync:error=EIO", "fdatasync:error=ENOSPC", "write:error=EIO"])
-@pytest.mark.skipif(bool(WITHOUT_STRACE), reason=WITHOUT_STRACE or "strace is here")
+@pytest.mark.skipif(bool(WITHOUT_STRACE), reason=WITHOUT_STRACE)
 def test_a_disk_that_fails_once_loses_nothing_acknowledged(fault: str, tmp_path: Path) -> None:
     """A flush or write that fails is a StorageFailure; what was acknowledged before and after is there."""
     failures = 0

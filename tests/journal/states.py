@@ -1,10 +1,11 @@
-"""Hypothesis strategies for what agents hold: JSON data of every type, hostile text, odd keys, whole states."""
+"""Strategies for what agents hold, JSON data of every type, hostile text, odd keys; and states as they were saved."""
 
 import json
 from typing import Any
 
 from hypothesis import strategies as st
 
+from haytham.journal.journal import Journal
 from tests.strategies import PIECES
 
 FAKE = """
@@ -103,3 +104,18 @@ def states(draw: st.DrawFn) -> dict[str, Any]:
 def exact(value: object) -> str:
     """Returns a text that differs whenever two values differ in anything: type, digits, order of keys."""
     return json.dumps(value)
+
+
+def save_steps(journal: Journal, steps: int = 4) -> list[str]:
+    """Saves some steps and returns the states, exactly."""
+    found = []
+    for number in range(steps):
+        journal.state.add_message("user", f"{journal.title} {number}")
+        journal.save(name=f"n{number}")
+        found.append(exact(journal.state.to_dict()))
+    return found
+
+
+def all_states(journal: Journal) -> list[str]:
+    """Returns the state of every entry, exactly."""
+    return [exact(journal.state_at(each)) for each in journal]

@@ -9,23 +9,9 @@ from haytham.domain.retention import Retention
 from haytham.journal.journal import Journal
 from haytham.journal.journals import Journals, consistent_point, recover_to
 from tests.journal.conftest import Watch
-from tests.journal.states import exact
+from tests.journal.states import all_states, save_steps
 
 Reopen = Callable[[], Journals]
-
-
-def _grown(journal: Journal, steps: int) -> list[str]:
-    """Saves some steps and returns the states, exactly."""
-    found = []
-    for number in range(steps):
-        journal.state.add_message("user", f"{journal.title} {number}")
-        journal.save(name=f"n{number}")
-        found.append(exact(journal.state.to_dict()))
-    return found
-
-
-def _states(journal: Journal) -> list[str]:
-    return [exact(journal.state_at(each)) for each in journal]
 
 
 def test_the_folder_names_its_journals(journals: Journals) -> None:
@@ -62,13 +48,13 @@ def test_names_that_differ_by_case_are_refused(journals: Journals) -> None:
 
 def test_a_fork_goes_on_from_any_entry(journal: Journal, reopen: Reopen) -> None:
     """A fork has the state of its entry, grows by itself, and neither sees what the other does afterwards."""
-    states = _grown(journal, 4)
+    states = save_steps(journal, 4)
     middle = journal.all()[1]
     fork = journal.fork("other", middle, name="try")
-    _grown(journal, 1)
-    grown = _grown(fork, 2)
+    save_steps(journal, 1)
+    grown = save_steps(fork, 2)
     fresh = reopen().journal("writer", "other")
-    assert [states[1], *grown] == _states(fresh)
+    assert [states[1], *grown] == all_states(fresh)
     assert (middle.id, "writer", "other", "try") == (fresh.forked_from, fresh.origin, fresh.branch, fresh.all()[0].name)
     assert (middle.id, middle.step, 1) == (fresh.all()[0].parent, fresh.all()[0].step, fresh.all()[0].number)
     assert 5 == len(reopen().journal("writer"))
@@ -112,19 +98,19 @@ def test_an_empty_file_does_not_stop_a_fork(journal: Journal) -> None:
 
 def test_forks_survive_what_happens_to_their_origin(journal: Journal, reopen: Reopen) -> None:
     """Before entries go away, the forks that refer to them become independent, and their own forks with them."""
-    _grown(journal, 6)
+    save_steps(journal, 6)
     fork = journal.fork("b", journal.all()[2])
-    own = _grown(fork, 2)
+    own = save_steps(fork, 2)
     second = fork.fork("c", fork.all()[0])
-    expected = _states(fork), _states(second), own
+    expected = all_states(fork), all_states(second), own
     journal.cleanup(Retention(routine=None, thin_above=1, recent=1, limit=1))
     assert 1 == len(journal)
     fresh = reopen()
-    assert expected[0] == _states(fresh.journal("writer", "b"))
-    assert expected[1] == _states(fresh.journal("writer", "c"))
+    assert expected[0] == all_states(fresh.journal("writer", "b"))
+    assert expected[1] == all_states(fresh.journal("writer", "c"))
     journal.clear()
     fork.clear()
-    assert expected[1] == _states(reopen().journal("writer", "c"))
+    assert expected[1] == all_states(reopen().journal("writer", "c"))
     assert [[]] * 3 == [each.verify() for each in reopen().all()]
 
 
@@ -142,11 +128,11 @@ def test_a_fork_of_a_lost_entry_says_so(journal: Journal, reopen: Reopen) -> Non
 
 def test_a_fork_into_another_session_is_whole(journal: Journal, tmp_path: Path, watch: Watch) -> None:
     """A fork elsewhere holds the state itself and tells where it came from."""
-    states = _grown(journal, 3)
+    states = save_steps(journal, 3)
     there = Journals(tmp_path / "elsewhere", tmp_path / "notes-2", "s-2", clock=watch)
     fork = journal.fork_into(there, entry=journal.all()[1])
     journal.path.unlink()
-    assert [states[1]] == _states(there.journal("writer"))
+    assert [states[1]] == all_states(there.journal("writer"))
     assert ("s-2", "", "writer") == (fork.session, fork.origin, fork.title)
     assert fork.forked_from is not None
     assert fork.all()[0].id != fork.forked_from

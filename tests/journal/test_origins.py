@@ -14,7 +14,7 @@ from haytham.journal.journals import Journals
 from haytham.storage.journal_file import JournalFile
 from tests.evidence import PROJECT, SESSION, USER, git
 from tests.journal.conftest import Watch
-from tests.journal.states import exact
+from tests.journal.states import all_states, exact, save_steps
 
 Open = Callable[[], Journals]
 LAST_ONLY = Retention(routine=None, thin_above=1, recent=1, limit=1)
@@ -26,20 +26,6 @@ OUTPUT = [{"agent_name": "concept_expansion", "output_content": "Found.\n"}]
 def there(tmp_path: Path, watch: Watch) -> Open:
     """Opens the journals of another session as another process would."""
     return lambda: Journals(tmp_path / "there", tmp_path / "notes-2", "s-2", clock=watch)
-
-
-def _grown(journal: Journal, steps: int = 4) -> list[str]:
-    """Saves some steps and returns the states, exactly."""
-    found = []
-    for number in range(steps):
-        journal.state.add_message("user", f"{journal.title} {number}")
-        journal.save(name=f"n{number}")
-        found.append(exact(journal.state.to_dict()))
-    return found
-
-
-def _states(journal: Journal) -> list[str]:
-    return [exact(journal.state_at(each)) for each in journal]
 
 
 def _tear(journal: Journal) -> int:
@@ -64,35 +50,35 @@ def test_nothing_is_copied(journal: Journal, there: Open) -> None:
 @pytest.mark.parametrize(
     "fate",
     [
-        lambda journal: _grown(journal, 3),
+        lambda journal: save_steps(journal, 3),
         lambda journal: journal.cleanup(LAST_ONLY),
         lambda journal: journal.clear(),
         lambda journal: journal.path.unlink(),
         _tear,
-        lambda journal: [_tear(journal), journal.repair(), _grown(journal, 2)],
-        lambda journal: (journal.rollback_to(journal.all()[0]), _grown(journal, 2)),
+        lambda journal: [_tear(journal), journal.repair(), save_steps(journal, 2)],
+        lambda journal: (journal.rollback_to(journal.all()[0]), save_steps(journal, 2)),
     ],
 )
 def test_what_happens_to_the_other_journal_is_not_seen(
     fate: Callable[[Journal], object], journal: Journal, there: Open
 ) -> None:
     """Whatever the other one does, the fork has the same states, and finds nothing wrong."""
-    states = _grown(journal)
+    states = save_steps(journal)
     fork = journal.fork_into(there(), entry=journal.all()[2])
-    own = _grown(fork, 2)
+    own = save_steps(fork, 2)
     fate(journal)
     fresh = there().journal("writer")
-    assert [states[2], *own] == _states(fresh)
+    assert [states[2], *own] == all_states(fresh)
     assert [] == fresh.verify()
     assert exact(fresh.state.to_dict()) == own[-1]
 
 
 def test_the_fork_does_not_touch_the_other_journal(journal: Journal, there: Open) -> None:
     """What is saved, removed, settled and repaired in the fork leaves the other file as it is."""
-    _grown(journal)
+    save_steps(journal)
     before = journal.path.read_bytes()
     fork = journal.fork_into(there())
-    _grown(fork, 2)
+    save_steps(fork, 2)
     JournalFile(fork.path, fork.path).settle()
     fork.repair()
     fork.cleanup(LAST_ONLY)
@@ -102,11 +88,11 @@ def test_the_fork_does_not_touch_the_other_journal(journal: Journal, there: Open
 
 def test_a_fork_of_forks_brings_all_of_them(journal: Journal, journals: Journals, there: Open, tmp_path: Path) -> None:
     """A state that goes back through several journals, here and elsewhere, goes back through them there as well."""
-    _grown(journal, 3)
+    save_steps(journal, 3)
     second = journal.fork("b", journal.all()[1])
-    _grown(second, 2)
+    save_steps(second, 2)
     third = second.fork("c", second.all()[1])
-    expected = _grown(third, 2)[0]
+    expected = save_steps(third, 2)[0]
     fork = third.fork_into(there(), entry=third.all()[1].id)
     assert 3 == len(_origins(there()))
     far = Journals(tmp_path / "far", tmp_path / "notes-3", "s-3")
@@ -114,14 +100,14 @@ def test_a_fork_of_forks_brings_all_of_them(journal: Journal, journals: Journals
     for each in (*journals.all(), *there().all()):
         each.clear()
     assert [] == far.journal("writer", "again").verify()
-    assert [expected] == _states(far.journal("writer", "again"))
+    assert [expected] == all_states(far.journal("writer", "again"))
     assert 4 == len(_origins(far))
     assert further.forked_from
 
 
 def test_a_fork_that_became_independent_brings_only_itself(journal: Journal, there: Open) -> None:
     """Where a branch no longer refers to the journal that it came from, that one is not brought along."""
-    _grown(journal)
+    save_steps(journal)
     branch = journal.fork("b")
     branch.detach()
     branch.fork_into(there())
@@ -131,9 +117,9 @@ def test_a_fork_that_became_independent_brings_only_itself(journal: Journal, the
 
 def test_an_origin_goes_when_it_is_not_needed(journal: Journal, there: Open) -> None:
     """A fork that is cleaned up holds its state itself; a file that a crash left beside goes with the next save."""
-    states = _grown(journal)
+    states = save_steps(journal)
     fork = journal.fork_into(there())
-    _grown(fork, 2)
+    save_steps(fork, 2)
     left = _origins(there())[0]
     fork.cleanup(Retention(routine=None, limit=2))
     assert [] == _origins(there())
@@ -147,22 +133,22 @@ def test_an_origin_goes_when_it_is_not_needed(journal: Journal, there: Open) -> 
 
 def test_a_crash_before_the_first_entry_leaves_nothing_in_the_way(journal: Journal, there: Open) -> None:
     """What a process left that died after it took the origin is no journal; the fork can be made again."""
-    states = _grown(journal)
+    states = save_steps(journal)
     entry = journal.all()[1]
     there()._folder.mkdir()
     (there()._folder / "writer.md").touch()
     (there()._folder / f"writer.md.origin-{entry.id}").write_bytes(b"something")
     fork = journal.fork_into(there(), entry=entry)
-    assert [states[1]] == _states(fork)
+    assert [states[1]] == all_states(fork)
     assert [] == there().journal("writer").verify()
 
 
 def test_every_byte_of_an_origin_counts_up_to_the_entry(journal: Journal, there: Open) -> None:
     """A flip in front of the end of the entry is found; what comes behind it is not the fork's business."""
-    _grown(journal, 3)
+    save_steps(journal, 3)
     end = journal.path.stat().st_size
     fork = journal.fork_into(there())
-    _grown(journal, 1)
+    save_steps(journal, 1)
     data = journal.path.read_bytes()
     (origin,) = _origins(there())
     missed = []
@@ -192,7 +178,7 @@ def test_a_damaged_beginning_cannot_be_forked_from(journal: Journal, there: Open
 
 def test_an_entry_that_goes_away_meanwhile_is_a_conflict(journal: Journal, reopen: Open, there: Open) -> None:
     """If the journal behind the one that is forked lost the entry just now, nothing is acknowledged."""
-    _grown(journal)
+    save_steps(journal)
     branch = journal.fork("b")
     journal.path.write_bytes(journal.path.read_bytes().replace(journal.all()[-1].id.encode(), b"f" * 24))
     with pytest.raises(Conflict, match="went away"):
@@ -215,7 +201,7 @@ def other_disk() -> Iterator[Path]:
 
 def test_another_disk_gets_a_copy(journal: Journal, other_disk: Path) -> None:
     """Where no link is possible, as much is copied as is needed, and not more."""
-    states = _grown(journal)
+    states = save_steps(journal)
     there = Journals(other_disk / "journal", other_disk / "notes", "s-2")
     if other_disk.stat().st_dev == journal.path.stat().st_dev:
         pytest.skip("this is the same file system")
@@ -224,7 +210,7 @@ def test_another_disk_gets_a_copy(journal: Journal, other_disk: Path) -> None:
     data = origin.read_bytes()
     assert journal.path.read_bytes().startswith(data)
     assert len(data) < journal.path.stat().st_size
-    assert [states[1]] == _states(fork)
+    assert [states[1]] == all_states(fork)
     assert [] == fork.verify()
 
 
@@ -233,7 +219,7 @@ def _session_fork(manager: CheckpointManager) -> tuple[Journal, Journal, list[st
     for session in (SESSION, "other"):
         manager.create_session(PROJECT, session, USER)
     journal = manager.journal(PROJECT, SESSION, 1, "concept_expansion")
-    states = _grown(journal)
+    states = save_steps(journal)
     fork = journal.fork_into(manager.journals(PROJECT, "other", 1), entry=journal.all()[1])
     return journal, fork, states
 
@@ -249,11 +235,11 @@ def test_history_has_what_is_needed_and_not_more(manager: CheckpointManager, bas
     assert data.endswith(b" -->\n")
     assert journal.all()[1].id.encode() in data[-100:]
     assert git(folder, "show", f"HEAD:{FOLDER}/{origin.name}") == data.decode().rstrip("\n")
-    _grown(journal)
+    save_steps(journal)
     assert "" == git(folder, "status", "--porcelain")
     git(folder, "clone", "-q", ".", "../../../clone")
     cloned = Journals(base / "clone" / FOLDER, base / "notes-9", "other").journal("concept_expansion")
-    assert ([states[1]], []) == (_states(cloned), cloned.verify())
+    assert ([states[1]], []) == (all_states(cloned), cloned.verify())
     assert [] == fork.verify()
 
 
@@ -262,7 +248,7 @@ def test_the_other_session_may_be_deleted(manager: CheckpointManager, base: Path
     _, fork, states = _session_fork(manager)
     manager.delete_session(PROJECT, SESSION)
     assert not (base / PROJECT / "sessions" / SESSION).exists()
-    assert ([states[1]], []) == (_states(manager.journal(PROJECT, "other", 1, "concept_expansion")), fork.verify())
+    assert ([states[1]], []) == (all_states(manager.journal(PROJECT, "other", 1, "concept_expansion")), fork.verify())
     manager.complete_phase(PROJECT, "other", 1, OUTPUT)
     assert [] == manager.validate_session(PROJECT, "other")["problems"]
-    assert [states[1]] == _states(manager.journal(PROJECT, "other", 1, "concept_expansion"))
+    assert [states[1]] == all_states(manager.journal(PROJECT, "other", 1, "concept_expansion"))
